@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.cli.verbs.compare import SPARE_DETAILS
+from sqlanon.cli.verbs.judgement import SPARE_DETAILS
 from sqlanon.comparison.comparison import HEADS
 from sqlanon.plain_values import cell
 from sqlanon.text_tables import lay_out

@@ -247,11 +247,17 @@ def attack(
     """
     from sqlanon.attacks.attack_release import attack_release
 
-    release, *beside = map(opened, (release, *others))
-    for each in (release, *beside):
-        each.require_unchanged()
+    release, *beside = _unchanged(release, others)
     source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     return attack_release(release, source, tuple(id), tuple(beside), background)
+
+
+def _unchanged(release: "Release | str | Path", others: Iterable["Release"]) -> "list[Release]":
+    """Return a release and others, opened; raise ReleaseError where files have changed."""
+    releases = [opened(each) for each in (release, *others)]
+    for each in releases:
+        each.require_unchanged()
+    return releases
 
 
 @verb
@@ -287,9 +293,7 @@ def report(
     """
     from sqlanon.reports.page import ENDINGS, make_page
 
-    release, *beside = map(opened, (release, *others))
-    for each in (release, *beside):
-        each.require_unchanged()
+    release, *beside = _unchanged(release, others)
     source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]

@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
-from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import choice
-from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PLACE, PLACES, SELECTS
-from sqlanon.methods.parameters import Parameter, declaration
+from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PLACE, PLACES, TEXTS
+from sqlanon.methods.parameters import Parameter, declaration, refuse_unknown
 from sqlanon.methods.request_options import ROW_OF_PERSON, Names
 from sqlanon.plans.engines import ENGINES
-from sqlanon.removed import removed
 from sqlanon.wording import option, spoken
 
 P = ParamSpec("P")
@@ -57,7 +55,7 @@ Background = Annotated[
     ),
 ]
 
-Views = Annotated[Names, SELECTS, Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
+Views = Annotated[Names, TEXTS, Parameter("SELECT columns FROM base [WHERE …]; repeat it.", flag="--view")]
 Secret = Annotated[str, Parameter("SELECT id, property FROM base [WHERE condition].")]
 Model = Annotated[
     Literal["unrestricted", "restricted"], Parameter("restricted: the adversary knows that an id has one property.")
@@ -93,10 +91,7 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*positional: P.args, **named: P.kwargs) -> R:
-        unknown = sorted(named.keys() - signature.parameters.keys())
-        if unknown:
-            words = removed(unknown[0])
-            raise UsageError(words or f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+        refuse_unknown(named.keys() - signature.parameters.keys(), parameters)
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         for name, parameter in parameters.items():

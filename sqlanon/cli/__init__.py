@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -54,8 +55,9 @@ def main() -> None:
 def _run() -> int:
     """Run what was typed; return the exit code."""
     try:
-        # refuses systems without its locks, on which signals are heard in another way, too
-        import_module("sqlanon.atomic_files")
+        # without its locks signals are heard in another way, too: the module that needs them says what to do
+        if find_spec("fcntl") is None:
+            import_module("sqlanon.atomic_files")
         interruption.handle_signals()
         refuse_broken_text(sys.argv[1:])
         app()

@@ -20,47 +20,32 @@ from sqlanon.loaded import Loaded
 from sqlanon.removed import removed
 
 PUBLISH, COMPILE = "publish", "compile"
-# each verb with the module that has it and its sentence, as a publisher, then a recipient, needs them; the two whose
-# commands are the methods' have a module of their own
+# each verb with its sentence, as a publisher, then a recipient, needs them
 VERBS = {
-    "demo": ("tour", "Publish an invented hospital table, verify the release, and ask it a question."),
-    "check": ("check", "Tell what a table risks before it is published; exit 3 where a required value is missed."),
-    "compare": (
-        "compare",
-        "Tell what each method and parameter costs in accuracy on this data; nothing is published.",
-    ),
-    PUBLISH: ("", "Publish a table with one of the methods."),
-    "run": ("jobs", "Publish the release that a file describes; the manifest goes to standard output."),
-    "ledger": (
-        "ledger",
-        "Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids. Or --check it.",
-    ),
-    COMPILE: ("", "Print a method's SQL for another engine."),
-    "macros": ("macros", "Store table macros in a DuckDB file, for any client of DuckDB, without Python."),
-    "adopt": ("adopt", "Make a verified release of tables that a macro, a dbt hook or a compiled script wrote."),
-    "verify": (
-        "recipient",
-        "Prove from the published files what can be proved; exit 3 where something does not hold or is not proved.",
-    ),
-    "estimate": ("recipient", "Answer an aggregate query from a release, with standard errors and 95 % intervals."),
-    "complete": (
-        "recipient",
-        "Complete a release: tables of plausible microdata for any tool, learned from the release alone.",
-    ),
-    "attack": (
-        "report",
-        "Attack a release as an adversary would: what was promised beside what the best attack reaches.",
-    ),
-    "report": (
-        "report",
-        "Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns, hashes.",
-    ),
-    "breach": ("breach", "Tell how likely each secret association is to whoever has the published views."),
-    "page": (
-        "tour",
-        "Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.",
-    ),
-    "guide": ("guide", "Show a guide: what a method promises, how a verb is used, with examples that run."),
+    "demo": "Publish an invented hospital table, verify the release, and ask it a question.",
+    "check": "Tell what a table risks before it is published; exit 3 where a required value is missed.",
+    "compare": "Tell what each method and parameter costs in accuracy on this data; nothing is published.",
+    PUBLISH: "Publish a table with one of the methods.",
+    "run": "Publish the release that a file describes; the manifest goes to standard output.",
+    "ledger": "Tell what a ledger holds, in figures: releases, persons, groups, who waits; no values, no ids.",
+    COMPILE: "Print a method's SQL for another engine.",
+    "macros": "Store table macros in a DuckDB file, for any client of DuckDB, without Python.",
+    "adopt": "Make a verified release of tables that a macro, a dbt hook or a compiled script wrote.",
+    "verify": "Prove from the published files what can be proved; exit 3 where something fails or is not proved.",
+    "estimate": "Answer an aggregate query from a release, with standard errors and 95 % intervals.",
+    "complete": "Complete a release: tables of plausible microdata for any tool, learned from the release alone.",
+    "attack": "Attack a release as an adversary would: what was promised beside what the best attack reaches.",
+    "report": "Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns.",
+    "breach": "Tell how likely each secret association is to whoever has the published views.",
+    "page": "Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.",
+    "guide": "Show a guide: what a method promises, how a verb is used, with examples that run.",
+}
+# where a verb is, but for breach and guide, whose modules have their names
+_MODULES = {
+    **dict.fromkeys(("demo", "page"), "tour"),
+    **dict.fromkeys(("check", "compare", "attack", "report"), "judgement"),
+    **dict.fromkeys(("run", "ledger", "macros", "adopt"), "operations"),
+    **dict.fromkeys(("verify", "estimate", "complete"), "recipient"),
 }
 
 # what people type that there is in another form
@@ -71,6 +56,10 @@ _INSTEAD = {
     "--keep-suppressed": "there is no --keep-suppressed; --missing '*' reads cells that are suppressed as no value",
 }
 _SENTENCES = ("--require", "--coarsen", "--query", "--vary", "--view", "--secret")  # their values hold blanks
+_NO_RELEASE = "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
+_ONE_SOURCE = (
+    "and a source is one text: put a pattern into quotes, so that the shell leaves it as it is, for example '*.parquet'"
+)
 # how the library says what a value is not
 _WORDS = {
     r"Option '(--explain)' requires 2 arguments": r"\1 takes an id and a property, with a blank between: \1 Ada HIV",
@@ -89,59 +78,58 @@ def _faults_in_one_line() -> Iterator[None]:
         # a verb without any word shows its help
         if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
             raise
-        value = re.search(r"'([^']*)' is not one of ", error.format_message())
-        names = [getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())]
-        context: Any = getattr(error, "ctx", None)
-        verb = getattr(getattr(context, "command", None), "name", None) or ""
-        for name in filter(None, names):
-            if words := removed(name, value[1] if value else "") or removed(verb, name):
-                raise UsageError(words) from None
-        unknown = names if type(error).__name__ == "NoSuchOption" else ()
-        if instead := next((_INSTEAD[name] for name in unknown if name in _INSTEAD), ""):
-            raise UsageError(instead) from None
-        group = getattr(getattr(context, "parent", None), "info_name", None)
-        if group in (PUBLISH, COMPILE):
-            _refuse_option(verb, names, in_script=group == COMPILE)
-        if "unexpected extra argument" in error.format_message():
-            _explain_arguments(sys.argv[1:], context.command)
-        if str(context.params.get("release", "") if context else "").lower().startswith(("select ", "with ")):
-            raise UsageError(
-                "the release is missing; it stands before the query: sqlanon estimate RELEASE 'SELECT …'"
-            ) from None
-        _refuse_missing_value(sys.argv[1:], getattr(context, "command", None))
-        text = error.format_message().rstrip(".").replace(". Did you", "; did you")
-        for pattern, words in _WORDS.items():
-            text = re.sub(pattern, words, text)
-        raise UsageError(f"{text[:1].lower()}{text[1:]}; {_remedy(context)}") from None
+        raise UsageError(_explained(error, error.format_message(), sys.argv[1:])) from None
 
 
-def _refuse_option(verb: str, names: Sequence[str | None], in_script: bool) -> None:
-    """Raise UsageError for an option that a script of this method has not, or that only other methods have."""
+def _explained(error: Any, text: str, words: Sequence[str]) -> str:
+    """Return what to say of a fault of the library's, whose text is not ours; words: what was typed."""
+    context: Any = getattr(error, "ctx", None)
+    command = getattr(context, "command", None)
+    verb, group = getattr(command, "name", None) or "", getattr(getattr(context, "parent", None), "info_name", None)
+    names = [*filter(None, (getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())))]
+    value = re.search(r"'([^']*)' is not one of ", text)
+    gone = [removed(name, value[1] if value else "") or removed(verb, name) for name in names]
+    unknown = [_INSTEAD.get(name, "") for name in names if type(error).__name__ == "NoSuchOption"]
+    release = str(context.params.get("release", "") if context else "").lower()
+    plain = text.rstrip(".").replace(". Did you", "; did you")
+    for pattern, ours in _WORDS.items():
+        plain = re.sub(pattern, ours, plain)
+    return (
+        next(filter(None, (*gone, *unknown)), "")
+        or (group in (PUBLISH, COMPILE) and _of_another(verb, names, in_script=group == COMPILE))
+        or ("unexpected extra argument" in text and _cut(words, command))
+        or (release.startswith(("select ", "with ")) and _NO_RELEASE)
+        or _without_value(words, command)
+        or f"{plain[:1].lower()}{plain[1:]}; {_remedy(context)}"
+    )
+
+
+def _of_another(verb: str, names: Sequence[str], in_script: bool) -> str:
+    """Say that only other methods have an option; raise UsageError for one that a script of this method has not."""
     from sqlanon.methods import METHODS
 
     if (method := METHODS.get(verb)) is None:  # breach and check have scripts, too
-        return
+        return ""
     if in_script:
-        method.refuse_in_scripts(filter(None, names))
-    options = {name: [each.option for each in other.parameters.values()] for name, other in METHODS.items()}
+        method.refuse_in_scripts(names)
+    asked = ", ".join(each.option for each in method.parameters.values() if each.required)
     for name in names:
-        owners = [other for other, listed in options.items() if name in listed]
+        owners = [each for each, other in METHODS.items() if name in (one.option for one in other.parameters.values())]
         if owners and verb not in owners:
-            asked = ", ".join(each.option for each in method.parameters.values() if each.required)
-            raise UsageError(f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}")
+            return f"{name} is an option of {', '.join(owners)}; {verb} asks for {asked}"
+    return ""
 
 
-def _refuse_missing_value(words: Sequence[str], command: Any) -> None:
-    """Raise UsageError where another option stands in the place of an option's value."""
+def _without_value(words: Sequence[str], command: Any) -> str:
+    """Say that another option stands in the place of an option's value."""
     params = [each for each in getattr(command, "params", ()) if not getattr(each, "is_flag", True)]
     options = {name for each in params for name in each.opts}
-    for before, word in pairwise(words):
-        if before in options and word in options:
-            raise UsageError(f"{before} has no value: {word} stands where it should be")
+    cut = [pair for pair in pairwise(words) if options.issuperset(pair)]
+    return f"{cut[0][0]} has no value: {cut[0][1]} stands where it should be" if cut else ""
 
 
-def _explain_arguments(words: Sequence[str], command: Any) -> None:
-    """Raise UsageError where a list was cut by a blank, or the shell has made several files of a pattern."""
+def _cut(words: Sequence[str], command: Any) -> str:
+    """Say that a list was cut by a blank, or that the shell has made several files of a pattern."""
     lists = {name for option in command.params if getattr(option, "multiple", False) for name in option.opts}
     for place, word in enumerate(words):
         behind = takewhile(lambda each: not each.startswith("-") and not Path(each).is_file(), words[place + 1 :])
@@ -149,22 +137,17 @@ def _explain_arguments(words: Sequence[str], command: Any) -> None:
         # compare takes several numbers for what publish takes one for
         are_numbers = command.name == "compare" and all(each.replace(".", "").isdecimal() for each in several)
         if word in _SENTENCES and len(several) > 1:
-            raise UsageError(f"{word} takes one text: put it into quotes, {word} {shlex.quote(' '.join(several))}")
+            return f"{word} takes one text: put it into quotes, {word} {shlex.quote(' '.join(several))}"
         if len(several) > 1 and (word in lists or (word.startswith("-") and are_numbers)):
-            raise UsageError(f"a blank ends a list: write {word} {','.join(several)}")
+            return f"a blank ends a list: write {word} {','.join(several)}"
     files = [word for word in words if Path(word).is_file()]
-    if len(files) > 1:
-        raise UsageError(
-            f"{len(files)} files were given, and a source is one text: put a pattern into quotes, so that the shell"
-            " leaves it as it is, for example '*.parquet'"
-        )
+    return f"{len(files)} files were given, {_ONE_SOURCE}" if len(files) > 1 else ""
 
 
 def _remedy(context: Any) -> str:
     """Return what to type: the verb's example, or a group's commands."""
     command = context.command if context is not None else None
-    example = (getattr(command, "epilog", None) or "").removeprefix("Example: ")
-    if example:
+    if example := (getattr(command, "epilog", None) or "").removeprefix("Example: "):
         return f"for example: {example}"
     if command is None and sys.argv[1:2] and sys.argv[1] in VERBS:
         words = takewhile(lambda word: not word.startswith("-") and "." not in word, sys.argv[1:3])
@@ -190,7 +173,7 @@ class VerbGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the verbs with what each is for; none is loaded."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in VERBS.items()])
+            formatter.write_dl([*VERBS.items()])
 
     def make_context(self, *words: Any, **extra: Any) -> Any:
         """Read the words before the verb."""
@@ -248,8 +231,7 @@ command = partial(_verbs.command, cls=Command)  # what a module adds a verb with
 
 def _verb(name: str) -> Any:
     """Return the command of a verb, whose module is loaded."""
-    module, sentence = VERBS[name]
-    if not module:
-        return typer.main.get_group(typer.Typer(name=name, cls=MethodGroup, help=sentence, **_QUIET))
-    import_module(f"sqlanon.cli.verbs.{module}")
+    if name in (PUBLISH, COMPILE):
+        return typer.main.get_group(typer.Typer(name=name, cls=MethodGroup, help=VERBS[name], **_QUIET))
+    import_module(f"sqlanon.cli.verbs.{_MODULES.get(name, name)}")
     return typer.main.get_group(_verbs).commands[name]

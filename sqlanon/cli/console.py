@@ -2,15 +2,16 @@
 
 import codecs
 import io
-import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sqlanon.plain_values import visible
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Format = Literal["table", "json", "csv"]  # how results are printed
 
 
 def console(stderr: bool = False) -> "Console":
@@ -42,4 +43,6 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
     """Write letters as JSON writes them in ASCII: two values stay two, and JSON stays JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
+    import json  # help needs none
+
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end

@@ -14,7 +14,7 @@ from sqlanon.wording import spoken
 Values = dict[str, Any]  # what was typed of the parameters that a verb's function declares, by name
 
 
-def typed_option(parameter: Parameter) -> inspect.Parameter:
+def _typed_option(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer reads it from a command's signature."""
     default, words = _typed_default(parameter), spoken(parameter.help, "command line")
     information = (
@@ -42,61 +42,49 @@ def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) ->
     return {name: typed[name] for name, each in parameters.items() if typed[name] != _typed_default(each)}
 
 
-def options_of(declared: type) -> list[inspect.Parameter]:
-    """Return the options of a class whose fields are annotated as typer reads them."""
-    hints = get_type_hints(declared, include_extras=True)
-    defaults = {name: getattr(declared, name, inspect.Parameter.empty) for name in hints}
-    return [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint)
-        for name, hint in hints.items()
-    ]
-
-
-def sign(command: Callable[..., None], name: str, words: str | None, options: list[inspect.Parameter]) -> None:
-    """Give a command its name, its help and its options: typer reads it from its signature, and sees no more."""
-    command.__name__, command.__doc__ = name, words
-    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    command.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
-
-
 def command_of(
-    function: Callable[..., Any], required: Collection[str] = ()
+    declared: Callable[..., Any] | Mapping[str, Parameter], required: Collection[str] = (), **objects: type
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for everything that the verb's function declares.
+    """Give a command an option for everything that a verb's function, or a mapping, declares.
 
-    The command gets these as the argument `values`, which hands them over as the function takes them. An argument that
-    is a dataclass of options stands for its fields; any other is an option of the command line alone. required: what
-    has to be typed, though the function can do without: nothing would be left of its work.
+    The command gets these as the argument `values`, which hands them over as the function takes them. An argument whose
+    type is a dataclass of options stands for its fields, and so do `objects`; any other is an option of the command
+    line alone. required: what has to be typed, though the function can do without: nothing would be left of its work.
     """
-    parameters = {
-        name: replace(parameter, default=REQUIRED) if name in required else parameter
-        for name, parameter in parameters_of(function).items()
-    }
+    parameters = dict(declared if isinstance(declared, Mapping) else parameters_of(declared))
+    parameters |= {name: replace(parameters[name], default=REQUIRED) for name in required}
 
     def typed_command(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)
-        objects: dict[str, type] = {}
         options: list[inspect.Parameter] = []
         for own in inspect.signature(command).parameters.values():
-            python_type = hints[own.name]
             if own.name == "values":
-                options += map(typed_option, parameters.values())
-            elif is_dataclass(python_type) and isinstance(python_type, type):
-                objects[own.name] = python_type
-                options += options_of(python_type)
-            else:
-                options.append(own.replace(kind=own.KEYWORD_ONLY, annotation=python_type))
+                options += map(_typed_option, parameters.values())
+            elif is_dataclass(hints[own.name]):
+                objects[own.name] = hints[own.name]
+            elif own.kind is not own.VAR_KEYWORD:
+                options.append(own.replace(kind=own.KEYWORD_ONLY, annotation=hints[own.name]))
+        for python_type in objects.values():
+            annotated = get_type_hints(python_type, include_extras=True)
+            options += [
+                inspect.Parameter(
+                    each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=annotated[each.name]
+                )
+                for each in fields(python_type)
+            ]
 
         def typed(**words: Any) -> None:
             values = read_typed(parameters, {name: words.pop(name) for name in parameters})
             instances = {
-                name: python_type(**{field.name: words.pop(field.name) for field in fields(python_type)})
+                name: python_type(**{each.name: words.pop(each.name) for each in fields(python_type)})
                 for name, python_type in objects.items()
             }
             command(values=values, **words, **instances)
 
-        sign(typed, command.__name__, command.__doc__, options)
-        typed.declared_by = function  # type: ignore[attr-defined]
+        # typer reads a command from its signature, and sees no more
+        typed.__name__, typed.__doc__ = command.__name__, command.__doc__
+        typed.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        typed.__annotations__ = {option.name: option.annotation for option in options} | {"return": None}
         return typed
 
     return typed_command

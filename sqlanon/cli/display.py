@@ -7,11 +7,11 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from sqlanon.cli.console import console, write_out
+from sqlanon.cli.console import Format, console, say, write_out
 from sqlanon.plain_values import cell, plain, records, shorten_hashes, visible, words
 from sqlanon.plans.roles import free_name
 from sqlanon.prose import write_parts
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sqlanon.publishing.shown_steps import ShownStep
 
 
+Titled = tuple[str, list[str], list[list[Any]]]
 SEVERAL_BACKGROUNDS = "each background by itself: who combines them is met only by one over all their columns"
 
 
@@ -44,7 +45,6 @@ def posterior_table(exposure: Mapping[str, Any], promise: str) -> tuple[str, lis
     return title, heads, [[line[name] for name in figures] for line in exposure["sizes"]], closing
 
 
-Format = Literal["table", "json", "csv"]
 SHOWN_VOTERS = 20  # lines of a voter list, which may be as long as the table
 
 
@@ -115,6 +115,19 @@ def show_to_programs(result: Any, how: Format) -> bool:
     elif how == "csv":
         show_frame(result.df(), how)
     return how != "table"
+
+
+def show_result(result: Any, how: Format, tables: Iterable[Titled], headline: str = "") -> bool:
+    """Print a result, for people its tables with blank lines between, and its notes; tell whether they read it."""
+    if show_to_programs(result, how):
+        return False
+    sys.stdout.write(headline)
+    for number, (title, heads, lines) in enumerate(tables):
+        sys.stdout.write("\n" if number else "")
+        show_lines(title, heads, lines)
+    for note in result.notes:
+        say(f"note: {note}")
+    return True
 
 
 def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["Table"]) -> None:

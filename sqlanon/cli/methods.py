@@ -1,6 +1,5 @@
 """Verbs of the publisher: publish and compile, each with a command for every method, made of what it declares."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,74 +8,76 @@ import typer
 
 from sqlanon.api.verbs import Dialect, Query, ScriptTable, Source
 from sqlanon.cli.console import write_out
-from sqlanon.cli.declared import Values, command_of, options_of, sign, typed_option
+from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.help_page import Command
-from sqlanon.cli.publication import (
-    CompilationOptions,
-    PlanOptions,
-    PublicationOptions,
-    print_script,
-    publish_release,
-)
+from sqlanon.cli.publication import CompilationOptions, PlanOptions, PublicationOptions, print_script, publish_release
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import declaration
+from sqlanon.methods.parameters import Parameter, declaration
 
 # scripts beside those of the methods, each with its sentence and an example
 _SCRIPTS = {
     "breach": (
         "Print a script that tells how likely each secret association is (no database is needed).",
-        "sqlanon compile breach patients --view 'SELECT name, age FROM patients'"
-        " --view 'SELECT age, problem FROM patients' --secret 'SELECT name, problem FROM patients' --dialect postgres",
+        "patients --view 'SELECT name, age FROM patients' --view 'SELECT age, problem FROM patients'"
+        " --secret 'SELECT name, problem FROM patients' --dialect postgres",
     ),
     "check": (
         "Print a script that measures what a table risks (no database is needed).",
-        "sqlanon compile check ward.patients --quasi age,sex --sensitive disease --dialect spark",
+        "ward.patients --quasi age,sex --sensitive disease --dialect spark",
     ),
 }
 
 
 def command_of_method(verb: str, name: str) -> Any:
     """Return the command of `publish` or `compile` for one method; breach and check have scripts, too."""
-    app = typer.Typer(rich_markup_mode=None)
     if name in _SCRIPTS:
-        _add_script(app, name)
+        command, (sentence, example) = _script(name), _SCRIPTS[name]
+    elif verb == "publish":
+        command, sentence, example = _publish(METHODS[name]), METHODS[name].sentence, METHODS[name].example
     else:
-        _add(app, METHODS[name], verb)
+        method = METHODS[name]
+        command, sentence, example = _compile(method), method.compile_sentence, method.compile_example
+    app = typer.Typer(rich_markup_mode=None)
+    app.command(name, cls=Command, help=sentence, epilog=f"Example: sqlanon {verb} {name} {example}")(command)
     return typer.main.get_group(app).commands[name]
 
 
-def _add_script(app: typer.Typer, name: str) -> None:
+def _script(name: str) -> Callable[..., None]:
     from sqlanon.api import publishing  # it loads every method
 
     write_script: Callable[..., str] = getattr(publishing, f"{name}_script")
-    sentence, example = _SCRIPTS[name]
 
+    @command_of(write_script)
     def command(values: Values) -> None:
         write_out(write_script(**values))
 
-    app.command(name, cls=Command, help=sentence, epilog=f"Example: {example}")(command_of(write_script)(command))
+    return command
 
 
-def _add(app: typer.Typer, method: Method[Any], verb: str) -> None:
-    """Register a command that takes the verb's own options and the method's parameters."""
-    publishes, declared = verb == "publish", dict(method.arguments)
-
-    def command(**given: Any) -> None:
-        (publish_release if publishes else print_script)(method, given)
-
-    options: type = PublicationOptions
-    if not publishes:
-        declared = {name: argument for name, argument in declared.items() if argument.compiled}
-        options = CompilationOptions if method.reads_source else object
-    elif name := method.plans_promises:
+def _publish(method: Method[Any]) -> Callable[..., None]:
+    declared = {**_declared(source=Source, query=Query), **method.arguments}
+    if name := method.plans_promises:
         # with --plan it need not be given: what is missing without it is told when that is known
-        options, declared[name] = PlanOptions, replace(declared[name], default=None)
-    shared = {"source": Source, "query": Query} if publishes else {"source": ScriptTable, "dialect": Dialect}
-    declared |= {name: found for name, each in shared.items() if (found := declaration(name, each))}
-    arguments = [*map(typed_option, declared.values()), *options_of(options)]
-    # required ones first, as Python's signatures want it; the order is the declaration's otherwise
-    arguments.sort(key=lambda argument: argument.default is not inspect.Parameter.empty)
-    sign(command, method.name, method.sentence if publishes else method.compile_sentence, arguments)
-    epilog = f"Example: sqlanon {verb} {method.name} {method.example if publishes else method.compile_example}"
-    app.command(method.name, cls=Command, epilog=epilog)(command)
+        declared[name] = replace(declared[name], default=None)
+
+    @command_of(declared, session=PlanOptions if name else PublicationOptions)
+    def command(values: Values, **beside: Any) -> None:
+        publish_release(method, values, **beside)
+
+    return command
+
+
+def _compile(method: Method[Any]) -> Callable[..., None]:
+    compiled = {name: argument for name, argument in method.arguments.items() if argument.compiled}
+    objects: dict[str, Any] = {"place": CompilationOptions} if method.reads_source else {}
+
+    @command_of({**_declared(source=ScriptTable, dialect=Dialect), **compiled}, **objects)
+    def command(values: Values, **beside: Any) -> None:
+        print_script(method, values, **beside)
+
+    return command
+
+
+def _declared(**annotations: Any) -> dict[str, Parameter]:
+    return {name: parameter for name, each in annotations.items() if (parameter := declaration(name, each))}

@@ -2,16 +2,15 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sqlanon.cli.console import say, write_out
-from sqlanon.cli.declared import read_typed
-from sqlanon.cli.options import DUCKDB, DatabaseOption, Format, KeyFile, chosen_key
-from sqlanon.cli.session_options import SessionOptions
+from sqlanon.cli.declared import Values
+from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen_key
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
@@ -25,14 +24,15 @@ if TYPE_CHECKING:
     from sqlanon.releases.release import Release
 
 
-class PublicationOptions(SessionOptions):
+@dataclass(kw_only=True)
+class PublicationOptions(Session):
     """What publish takes on the command line alone, beside what methods declare."""
 
+    plan = False
     key_file: KeyFile = None
     show_steps: Annotated[
         int | None,
         typer.Option(
-            "--show-steps",
             min=1,
             max=1000,
             help="Print every relation that the method makes, with its first rows: microdata. Publish nothing.",
@@ -43,6 +43,7 @@ class PublicationOptions(SessionOptions):
     ] = False
 
 
+@dataclass(kw_only=True)
 class PlanOptions(PublicationOptions):
     """The same of a method whose promises can be looked at first."""
 
@@ -51,13 +52,14 @@ class PlanOptions(PublicationOptions):
     ] = False
 
 
+@dataclass(kw_only=True)
 class CompilationOptions:
     """What compile takes on the command line alone where a script depends on the source's columns: where they are."""
 
     database: DatabaseOption = None
 
 
-def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
+def publish_release(method: Method[Any], values: Values, session: PublicationOptions) -> None:
     """Publish, and print what was published; with --sql print the statements alone."""
     from sqlanon.cli import display
     from sqlanon.publishing.publish import publish
@@ -66,39 +68,38 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
 
     # said before an engine is opened, which may take long or fail for a reason of its own
     name = method.plans_promises
-    if name and not given[name] and not given["plan"]:
+    if name and name not in values and not session.plan:
         raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
+    source, query = values.pop("source", None), values.pop("query", None)
     # without a value of what is to be chosen by its promises these are shown of several
-    declared = {each: parameter for each, parameter in method.arguments.items() if each != name or given[each]}
-    arguments = checked(declared, read_typed(declared, given))
+    declared = {each: parameter for each, parameter in method.arguments.items() if each != name or name in values}
+    arguments = checked(declared, values)
     out, into = arguments["out"], arguments["into"]
-    if given["show_steps"] is not None:
-        _refuse_beside_steps(method, given, arguments)
-    elif not given.get("plan"):
-        if (out is None) == (into is None):
-            raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
-        if into is not None and given["database"] is None and given["engine"] is DUCKDB:
+    if session.show_steps is not None:
+        _refuse_beside_steps(method, session, arguments)
+    elif not session.plan:
+        refuse_place(out, into)
+        if into is not None and session.database is None and session.engine is DUCKDB:
             raise UsageError("--into names a schema of a database; say which with --database FILE")
     # SQLANON_KEY and --key-file are the command line's own ways to hand a key over
-    arguments["key"] = chosen_key(arguments["key"], given["key_file"])
-    source = choose_source(given["source"], given["query"], given["engine"].value, NO_SOURCE)
-    files = tuple(str(file) for file in (given["database"], given["key_file"]) if file is not None)
+    arguments["key"] = chosen_key(arguments["key"], session.key_file)
+    source = choose_source(source, query, session.engine, NO_SOURCE)
+    files = tuple(str(file) for file in (session.database, session.key_file) if file is not None)
     request = request_of(arguments, method.name, source, files)
-    session = SessionOptions(**{field.name: given[field.name] for field in fields(SessionOptions)})
-    engine = session.open(write=into is not None and not given.get("plan"))
-    if given.get("plan"):
+    engine = session.open(write=into is not None and not session.plan)
+    if session.plan:
         from sqlanon.publishing.plan_text import plan_promises, plan_statements
 
         if session.sql:
             write_out(plan_statements(request, engine))
         else:
-            display.show_frame(plan_promises(request, engine), session.how.value)
+            display.show_frame(plan_promises(request, engine), session.how)
         return
-    if given["show_steps"] is not None:
+    if session.show_steps is not None:
         from sqlanon.publishing.shown_steps import show_steps
 
         say("what follows is microdata, for your own eyes: rows of the source, step by step; nothing is published")
-        show_steps(request, engine, given["show_steps"], display.show_step)
+        show_steps(request, engine, session.show_steps, display.show_step)
         return
     if session.sql:
         _print_statements(request, engine)
@@ -106,14 +107,20 @@ def publish_release(method: Method[Any], given: Mapping[str, Any]) -> None:
     with display.progress():
         release = publish(request, engine, expect=True)
     single = () if arguments["unit"] == "row" else arguments["id"]
-    show_publication(release, session, words_against(session, request.original, single), out, into, given["verbose"])
+    show_publication(release, session, words_against(session, request.original, single), out, into, session.verbose)
     if "influence" in release.learned:
         display.show_learned(release.learned["influence"])
 
 
+def refuse_place(out: object, into: str | None) -> None:
+    """Refuse none or two places for a release to go to."""
+    if (out is None) == (into is None):
+        raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
+
+
 def show_publication(
     release: "Release",
-    session: SessionOptions,
+    session: Session,
     against: Sequence[str],
     out: object,
     into: str | None,
@@ -126,8 +133,8 @@ def show_publication(
     from sqlanon.cli import display
     from sqlanon.publishing.publish import NOT_PUBLISHED, look_at_attacks
 
-    if session.how is not Format.table:
-        display.show_mapping(release.manifest, "json" if session.how is Format.json else "csv")
+    if session.how != "table":
+        display.show_mapping(release.manifest, session.how)
         for note in release.notes:
             say(note)
         return
@@ -156,7 +163,7 @@ def show_publication(
         say(f"next{session.dsn_reminder}")
 
 
-def words_against(session: SessionOptions, source: object, identifier: Sequence[str]) -> list[str]:
+def words_against(session: Session, source: object, identifier: Sequence[str]) -> list[str]:
     """Return the words that hold a release against its source; source: None where it is not at hand."""
     if source is None:
         return session.place
@@ -192,12 +199,12 @@ def report_command(release: str, against: Sequence[str]) -> list[str]:
     return ["sqlanon", "report", release, *against, "--out", str(page), *(["--overwrite"] if page.exists() else [])]
 
 
-def _refuse_beside_steps(method: Method[Any], given: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
+def _refuse_beside_steps(method: Method[Any], session: PublicationOptions, arguments: Mapping[str, Any]) -> None:
     """Refuse what would write, or judge, a release beside the rows that lead to it: they are microdata."""
     writing = ("out", "into", "overwrite", "require", "ledger", *([method.saved] if method.saved else []))
     names = [option(name) for name in writing if arguments.get(name)]
-    names += [option(name) for name in ("sql", "plan") if given.get(name)]
-    names += ["--format"] if given["how"] is not Format.table else []
+    names += [option(name) for name in ("sql", "plan") if getattr(session, name)]
+    names += ["--format"] if session.how != "table" else []
     if names:
         raise UsageError(
             f"--show-steps prints microdata for your own eyes and publishes nothing: leave out {', '.join(names)}"
@@ -214,11 +221,9 @@ def _print_statements(request: Any, engine: Any) -> None:
         write_out(statements_text(plan, engine, request.place))
 
 
-def print_script(method: Method[Any], given: Mapping[str, Any]) -> None:
-    """Print the method's script for another engine."""
+def print_script(method: Method[Any], values: Values, place: CompilationOptions | None = None) -> None:
+    """Print the method's script for another engine; place: where the source's columns are, where it depends on them."""
     from sqlanon.api.publishing import compile as compile_script
 
-    declared = {name: argument for name, argument in method.arguments.items() if argument.compiled}
-    con = open_duckdb(given["database"]) if method.reads_source else None
-    options = read_typed(declared, given)
-    write_out(compile_script(method.name, given["source"], dialect=given["dialect"], con=con, **options))
+    con = None if place is None else open_duckdb(place.database)
+    write_out(compile_script(method.name, con=con, **values))

@@ -27,10 +27,10 @@ def form_of_method(method: str) -> Form:
 
 
 def form_of(manifest: Mapping[str, Any]) -> Form:
-    """Return the form of a release, by the method that its manifest names and the columns that it publishes."""
-    return form_of_method(manifest["method"]).of(manifest)
+    """Return the form of a release, by the method that its manifest names."""
+    return form_of_method(manifest["method"])
 
 
 def has_several(manifest: Mapping[str, Any]) -> bool:
     """Tell whether each of several sensitive columns has a table by itself."""
-    return form_of(manifest).several is not None
+    return form_of(manifest).has_several(manifest)

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
+from sqlanon.errors import ReleaseError, UsageError, raised_as
 from sqlanon.estimation.session import Session
 from sqlanon.forms.estimate_script import first_views, weight_name
 from sqlanon.forms.schema_parts import BALANCES
@@ -14,9 +14,12 @@ from sqlanon.plain_values import plain
 from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.manifest import Manifest, departed, of_people
 from sqlanon.plans.marks import OURS, Mark
+from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
-from sqlanon.verification.checks import Check, PublishedTables, Verification
+from sqlanon.verification.checks import Check, PublishedTables, Report
+from sqlanon.verification.several import compare_columns, verify_columns
+from sqlanon.verification.types import Layout
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -46,11 +49,10 @@ class Form:
     source. nested: the roles of published columns that hold nested values. parts: whether several sensitive columns
     have a table each. lacks: what is not done with such releases (voters, background, complete), and why. keeps_quasi:
     whether quasi columns are published with their own values. tells_figures: whether a manifest says what verification
-    has counted, or only that its checks held. bars, intervals: what a report says that they are.
-    several: the manifest, where a release has several sensitive columns with a table each. words: templates of what is
-    said of a release, the form's own one first. warning: the template of the section of README.md on what not to do
-    with the tables. shown_parameters: those that a summary names, all where it is None; hidden_parameters: those that
-    it leaves out.
+    has counted, or only that its checks held. bars, intervals: what a report says that they are. words: templates of
+    what is said of a release, the form's own one first. warning: the template of the section of README.md on what not
+    to do with the tables. shown_parameters: those that a summary names, all where it is None; hidden_parameters: those
+    that it leaves out.
     """
 
     name: str
@@ -72,22 +74,34 @@ class Form:
     # what stands in the promise, and what answers alone read
     hidden_parameters: tuple[str, ...] = ("rows_per_person", "unit", "owner_values")
 
-    def __init__(self, several: Manifest | None = None) -> None:
-        """Take the manifest where it tells how many tables there are."""
-        self.several = several
+    def has_several(self, manifest: Mapping[str, Any]) -> bool:
+        """Tell whether each of several sensitive columns has a table by itself."""
+        return self.parts and len(manifest["columns"]["sensitive"]) > 1
 
-    def of(self, manifest: Mapping[str, Any]) -> "Form":
-        """Return the form of a release of several sensitive columns, where these have a table each; else this one."""
-        several = len(manifest.get("columns", {}).get("sensitive", ())) > 1
-        return type(self)(dict(manifest)) if several and self.parts else self
+    # -- the tables ----------------------------------------------------------------------------
+
+    def layout(self, manifest: Manifest) -> Layout:
+        """Return each published table's columns in order, as the manifest declares them, with the types they may be."""
+        raise NotImplementedError
+
+    def published_columns(self, manifest: Manifest) -> dict[str, list[str]]:
+        """Return the names of each published table's columns, in order."""
+        return {table: [*columns] for table, columns in self.layout(manifest).items()}
+
+    def table_names(self, manifest: Manifest) -> list[str]:
+        """Return the published tables of a release."""
+        return [*self.layout(manifest)]
 
     def nested_columns(self, manifest: Manifest) -> set[str]:
         """Return the names of the published columns that hold nested values."""
         return {manifest["columns"][role] for role in self.nested}
 
-    def table_names(self, manifest: Manifest) -> list[str]:
-        """Return the published tables of a release."""
-        return [*self.verification.published_columns(manifest)]
+    def check_manifest(self, manifest: Manifest, where: str) -> None:
+        """Raise ReleaseError where a manifest, as its release is called, contradicts itself or promises nothing."""
+
+    def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
+        """Return what is promised, as numbers, of so many rows."""
+        raise NotImplementedError
 
     # -- proof, answers, attacks, completion ---------------------------------------------------
 
@@ -96,12 +110,19 @@ class Form:
         folders = (form.__module__ for form in type(self).__mro__)
         return import_module(next(place for folder in folders if find_spec(place := f"{folder}.{name}")))
 
-    @property
-    def verification(self) -> Verification:
-        """Return what verifies the tables: the folder's module of that name."""
-        module = self._find("verification")
-        found: Verification = module if self.several is None else module.SEVERAL(module, self.several)
-        return found
+    def verify(self, published: PublishedTables) -> Report:
+        """Check what the tables alone prove: `verify` of the folder's module `verification`, column by column.
+
+        Its figures have `rows`, the rows of each table (`TABLE_rows`), and `groups` where there are such. Where nothing
+        is run, it only writes down what it asks (`PublishedTables.script`), as does `verify_against`.
+        """
+        proof = self._find("verification").verify
+        return verify_columns(published, proof) if self.has_several(published.manifest) else proof(published)
+
+    def verify_against(self, published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+        """Compare the tables with their source, whose columns have the given types, by the same module."""
+        proof, several = self._find("verification").verify_against, self.has_several(published.manifest)
+        return compare_columns(published, proof, source, types) if several else proof(published, source, types)
 
     @property
     def presence(self) -> Presence | None:
@@ -160,8 +181,10 @@ class Form:
         self, names: Iterable[str], manifest: Mapping[str, Any], values: Mapping[str, object] = {}
     ) -> dict[str, str]:
         """Return what macros of the form's words say, by their names."""
-        known = {**manifest, "several": self.several is not None, "sets": of_people(manifest), **values}
-        return write_parts((*self.words, "forms/words.txt"), names, known)
+        known = {**manifest, "several": self.has_several(manifest), "sets": of_people(manifest), **values}
+        wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+        with raised_as(ReleaseError, "the manifest does not say what is told of its release", wrong):
+            return write_parts((*self.words, "forms/words.txt"), names, known)
 
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is shown below it."""
@@ -182,14 +205,13 @@ class Form:
     def warning_values(self, manifest: Manifest) -> dict[str, object]:
         """Return the values of the template `warning`."""
         columns = manifest["columns"]
-        several, named = self.several is not None, {"sensitive": columns["sensitive"][0], "group": columns.get("group")}
-        views = first_views(manifest)
         return {
-            "several": several,
+            "several": self.has_several(manifest),
             "sets": of_people(manifest),
             "weight": weight_name(manifest),
-            "views": views,
-            **named,
+            "views": first_views(manifest),
+            "sensitive": columns["sensitive"][0],
+            "group": columns.get("group"),
         }
 
     def write_script(self, manifest: Manifest) -> str | None:

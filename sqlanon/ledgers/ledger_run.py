@@ -21,8 +21,8 @@ from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.stored_release import manifest_at, manifest_in_directory, manifest_in_schema
-from sqlanon.releases.targets import MANIFEST, Place
+from sqlanon.read_places import MANIFEST
+from sqlanon.releases.opening import Place, manifest_at
 from sqlanon.removed import removed
 from sqlanon.wording import option
 
@@ -140,7 +140,7 @@ class LedgerRun:
             releases[standing] = published
             newest.refuse_fork(ledger_name, self.before, standing, published, False)
         if (since := self.asked.since) is not None:
-            both = (manifest_in_directory(since), manifest_in_schema(since, self.engine))
+            both = (manifest_at(Place(Path(since))), manifest_at(Place(schema=since), self.engine))
             # where releases like this one lie, or else in the other place
             earlier = next(filter(None, both if place.schema is None else both[::-1]), None)
             newest.refuse_fork(ledger_name, self.before, since, earlier, True)

@@ -20,7 +20,7 @@ from sqlanon.errors import UsageError
 from sqlanon.ledgers.contents import Contents
 from sqlanon.plans.manifest import Manifest
 from sqlanon.read_places import MANIFEST
-from sqlanon.releases.stored_release import manifest_in_directory, manifest_in_schema
+from sqlanon.releases.opening import Place, manifest_at
 from sqlanon.wording import option
 
 OUTDATED = (
@@ -65,13 +65,13 @@ def releases_within(folder: Path) -> dict[str, Manifest]:
         return {}
     # other users' folders may stand there as well
     places = [path for path in places if os.path.isfile(path / MANIFEST)]  # noqa: PTH113
-    return _followers((str(path), manifest_in_directory(str(path))) for path in places)
+    return _followers((str(path), manifest_at(Place(path))) for path in places)
 
 
 def releases_in_schemas(engine: Engine) -> dict[str, Manifest]:
     """Return the manifests of releases in the schemas of the engine's database, by schema."""
     names = [str(row["table_schema"]) for row in engine.rows(_SCHEMAS)]
-    return _followers((name, manifest_in_schema(name, engine)) for name in names)
+    return _followers((name, manifest_at(Place(schema=name), engine)) for name in names)
 
 
 def _followers(pairs: Iterator[tuple[str, Manifest | None]]) -> dict[str, Manifest]:
@@ -87,6 +87,7 @@ def reasons_against(named: str, before: Contents | None, evidence: Evidence) -> 
     """Say what tells that a ledger is not the newest one, or that nothing tells that it is."""
     if evidence.note is not None:
         number, noted = _read_note(evidence.note)
+        label = f"{evidence.note_name!r} says that release {number} was the last one"
         if number < 1:
             yield (
                 f"{evidence.note_name!r} does not say which release was the last one of {named!r}: put it back as a"
@@ -98,13 +99,8 @@ def reasons_against(named: str, before: Contents | None, evidence: Evidence) -> 
                 " put the ledger back. To begin another one, whose releases intersect with those of this one, choose"
                 f" another name or remove {evidence.note_name!r}"
             )
-        elif number > before.last["number"]:
-            yield (
-                f"{evidence.note_name!r} says that release {number} was the last one, and {named!r} knows"
-                f" {before.last['number']}: " + OUTDATED
-            )
-        elif not noted or not any(noted.items() <= release.items() for release in before.releases[number - 1 : number]):
-            yield f"{evidence.note_name!r} notes another release {number} than {named!r} has: {OUTDATED}"
+        elif reason := _reason_of(named, before, label, number, noted):
+            yield reason
     if before is None:
         return
     for name, manifest in evidence.releases.items():
@@ -138,12 +134,17 @@ def _read_note(text: str) -> tuple[int, dict[str, str]]:
 
 def _against_release(ledger_name: str, before: Contents | None, release_name: str, manifest: Manifest) -> str:
     """Say why a release tells that the ledger is not the newest that it was published under; '' where it does not."""
-    number, last = _number(manifest), before.last["number"] if before else 0
+    number = _number(manifest)
     label = f"{release_name!r} is release {number} of a ledger"
-    if before is None or number > last:
-        return f"{label}, and {ledger_name!r} knows {last}: {OUTDATED}"
-    if fingerprint(manifest) not in [release["fingerprint"] for release in before.releases]:
-        return f"{label}, and not of {ledger_name!r}, whose release {number} is another one"
+    return _reason_of(ledger_name, before, label, number, {"fingerprint": fingerprint(manifest)})
+
+
+def _reason_of(ledger_name: str, before: Contents | None, label: str, number: int, told: Mapping[str, str]) -> str:
+    """Say why a release that is known by its number and what is told of it is none of a ledger's; '' where it is."""
+    if before is None or number > before.last["number"]:
+        return f"{label}, and {ledger_name!r} knows {before.last['number'] if before else 0}: {OUTDATED}"
+    if not told or not told.items() <= before.releases[number - 1].items():
+        return f"{label}, and not of {ledger_name!r}, whose release {number} is another one: {OUTDATED}"
     return ""
 
 

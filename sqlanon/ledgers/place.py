@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SqlanonError, TargetError, undone_by
 from sqlanon.read_places import require_parent
-from sqlanon.releases.database_targets import read_schema_manifest
+from sqlanon.releases.opening import read_schema_manifest
 from sqlanon.removed import removed
 
 INTENT, NEW, PREVIOUS, NOTE = "intent.json", "new", "previous", "note"
@@ -78,7 +78,7 @@ class LedgerFile:
             self.new.replace(self.path)
             flush(self.path.parent)
         except OSError as error:
-            _undo(folder, self.path)
+            _settle(folder, self.path, appeared=False)
             raise TargetError(f"cannot write {str(self.path)!r}: {error.strerror}") from None
 
     def place_note(self) -> bool:
@@ -86,11 +86,7 @@ class LedgerFile:
 
         The note is the last to change and never ahead of the ledger: where it cannot be put there, the old one stays.
         """
-        try:
-            _place_note(self.folder, self.path)
-        except OSError:
-            return False
-        return True
+        return _settle(self.folder, self.path, appeared=True)
 
     def settle(self) -> None:
         """Put the ledger of before back where something failed, unless the release has appeared.
@@ -222,33 +218,27 @@ def _mend(path: Path, engine: Engine | None) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _settle(folder: Path, path: Path, engine: Engine | None) -> None:
-    if _has_not_appeared(_read_intent(folder), engine):
-        _undo(folder, path)
-    else:
-        with suppress(OSError):
-            _place_note(folder, path)
+def _settle(folder: Path, path: Path, engine: Engine | None = None, appeared: bool | None = None) -> bool:
+    """Note a run's release beside its ledger, or put the ledger of before back; tell whether the note is in its place.
 
-
-def _undo(folder: Path, path: Path) -> None:
-    if _stands(folder, path):
-        if (folder / PREVIOUS).is_file():
-            (folder / PREVIOUS).replace(path)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def _place_note(folder: Path, path: Path) -> None:
-    """Put the note of a run in its place, unless the ledger that stands is not that run's."""
-    if _stands(folder, path) and (folder / NOTE).is_file():
-        (folder / NOTE).replace(note_path(path))
-        flush(path.parent)
-
-
-def _stands(folder: Path, path: Path) -> bool:
-    """Tell whether the ledger that stands is that run's: what somebody else has put there since stays."""
+    appeared: whether the release has; looked at where it is None.
+    """
     intent = _read_intent(folder)
-    return bool(intent) and os.path.lexists(path) and bool(path.stat().st_ino == intent["ledger"])
+    if not intent or not os.path.lexists(path) or path.stat().st_ino != intent["ledger"]:
+        return True  # nothing was renamed yet, or what somebody else has put there since stays
+    if appeared is None:
+        appeared = not _has_not_appeared(intent, engine)
+    if appeared:
+        try:
+            (folder / NOTE).replace(note_path(path))
+            flush(path.parent)
+        except OSError:
+            return False
+    elif (folder / PREVIOUS).is_file():
+        (folder / PREVIOUS).replace(path)
+    else:
+        path.unlink(missing_ok=True)
+    return True
 
 
 def _read_intent(folder: Path) -> Mapping[str, Any]:

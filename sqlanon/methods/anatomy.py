@@ -36,7 +36,9 @@ class AnatomyOptions(RequestOptions, total=False):
         Annotated[
             int,
             Parameter(
-                "At least l different sensitive values in every group.", flag="-l", within=Range(TOO_SMALL, least=2)
+                "At least l different sensitive values in every group.",
+                flag="-l",
+                within=Range(TOO_SMALL, {"minimum": 2}),
             ),
         ]
     ]

@@ -33,11 +33,13 @@ Blocks = Annotated[
     Parameter(
         "Groups per block of mixed values, or all for one block.",
         GROUPS_PER_BLOCK,
-        within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", least=1),
+        within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", {"minimum": 1}),
     ),
 ]
 
-LEFT_OUT = Range("{option} {value:g} is no share of the rows; give a number from 0 to below 1", least=0, below=1)
+LEFT_OUT = Range(
+    "{option} {value:g} is no share of the rows; give a number from 0 to below 1", {"minimum": 0, "exclusiveMaximum": 1}
+)
 KnownSize = Annotated[
     bool,
     Parameter(

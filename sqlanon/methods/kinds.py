@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
@@ -14,54 +14,29 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import word_marks
 
-
-@dataclass(frozen=True)
-class JobText:
-    """Annotate a text of a job, which is not empty; read: what becomes of it, beside the job's folder.
-
-    The folder gives `expanded(text)`, `file(text)`, `place(text)` (a table's name or a file), `release(text)`.
-    """
-
-    read: Callable[[Any, str], Any] = lambda _, text: text
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return how pydantic reads it; its validation context is the job's folder."""
-        from pydantic_core import core_schema  # slow to import
-
-        text = core_schema.str_schema(strict=True, min_length=1)
-        return core_schema.with_info_after_validator_function(lambda value, info: self.read(info.context, value), text)
+TEXT_OF_JOB: Schema = {"type": "string", "minLength": 1}
+TEXTS_OF_JOB = json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB, least=1))
 
 
-class NotEmpty:
-    """Annotate a list of a job that has an item."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return how pydantic reads it."""
-        return {**handler(source), "min_length": 1}
-
-
-JOB_TEXT = Annotated[str, JobText()]
-JOB_FILE = Annotated[str, JobText(lambda folder, text: folder.file(text))]
-JOB_PLACE = Annotated[str, JobText(lambda folder, text: folder.place(text))]
-JOB_TEXTS = JOB_TEXT | Annotated[list[JOB_TEXT], NotEmpty()]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of values.
 
     read: returns the value of what the command line, Python or a job gave; raises UsageError for any other, which it
     names by the mark that it gets first. made: what methods take for a value that was read. typed: the Python type that
-    the command line reads. job: that of what a job says, in pydantic's terms. schema: returns the schema of the value
-    as the manifest says it, from what its numbers lie between; None where the manifest does not say it. shown: the
-    value as the manifest and `--help` say it. words: all that it may be, where these are few.
+    the command line reads. schema: returns the JSON schema of the value as the manifest says it, from what its numbers
+    lie between; None where the manifest does not say it. job: the schema of what a job says, where that is not the
+    same. beside: of a value that was read from a job, what it is beside the job's folder, which gives `expanded(text)`,
+    `file(text)`, `place(text)` (a table's name or a file), `release(text)`. shown: the value as the manifest and
+    `--help` say it. words: all that it may be, where these are few.
     """
 
     read: Callable[[str, Any], Any]
     made: Callable[[Any], Any] = lambda value: value
     typed: Any = str
-    job: Any = JOB_TEXT
     schema: Callable[[Schema], Schema] | None = None
+    job: Schema | None = None
+    beside: Callable[[Any, Any], Any] = lambda _, value: value
     shown: Callable[[Any], Any] = lambda value: value
     words: tuple[str, ...] = ()
 
@@ -140,7 +115,7 @@ def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
     # the command line lists them, and refuses others itself
     literal: Any = Literal[words]
     allowed = json_schema.word(*words, *([None] if or_none else []))
-    return Kind(read, typed=literal, job=literal, schema=lambda _: allowed, words=words)
+    return Kind(read, typed=literal, schema=lambda _: allowed, words=words)
 
 
 def one_or_several(value: Any) -> tuple[Any, ...]:
@@ -167,16 +142,15 @@ def is_whole(text: str) -> bool:
 
 
 TEXT = Kind(_text)
-WHOLE = Kind(whole_number, typed=int, job=int, schema=lambda limits: {"type": "integer", **limits})
-NUMBER = Kind(number, typed=float, job=int | float, schema=lambda limits: {"type": "number", **limits})
+WHOLE = Kind(whole_number, typed=int, schema=lambda limits: {"type": "integer", **limits})
+NUMBER = Kind(number, typed=float, schema=lambda limits: {"type": "number", **limits})
 SHARE = replace(NUMBER, read=_share, typed=str)
-SWITCH = Kind(_switch, typed=bool, job=bool, schema=lambda _: {"type": "boolean"})
+SWITCH = Kind(_switch, typed=bool, schema=lambda _: {"type": "boolean"})
 WHOLE_NUMBERS = Kind(_whole_numbers)
 WORDS = Kind(_words, shown=",".join)
 COUNT_OR_FILE = Kind(_count_or_file)
 BLOCK = Kind(
     _block,
-    job=Literal["all"] | int,
     schema=lambda limits: json_schema.either(json_schema.word("all"), {"type": "integer", **limits}),
     shown=lambda value: "all" if value is None else value,
 )

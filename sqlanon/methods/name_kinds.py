@@ -4,16 +4,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import (
-    JOB_FILE,
-    JOB_PLACE,
-    JOB_TEXT,
-    JOB_TEXTS,
     TEXT,
-    JobText,
+    TEXT_OF_JOB,
+    TEXTS_OF_JOB,
     Kind,
     is_whole,
     one_or_several,
@@ -29,11 +26,7 @@ from sqlanon.wording import option
 
 def check_names(names: Any) -> tuple[str, ...]:
     """Return one name or several as a tuple of texts; raise UsageError for anything else."""
-    if isinstance(names, str):
-        return (names,)
-    if not isinstance(names, Iterable):
-        raise UsageError(f"columns are named by text, not by a {type(names).__name__}")
-    return tuple(check_name(name) for name in names)
+    return tuple(map(check_name, one_or_several(names)))
 
 
 def check_name(name: Any) -> str:
@@ -95,19 +88,19 @@ def _rule_by_column(mark: str, value: Any) -> dict[str, str]:
     return _by_column(mark, pairs, words, lambda name, rule: rule.strip() and Coarsening.read(name, rule).typed)
 
 
-def _rule_of_job(folder: Any, text: str) -> str:
-    """Return a rule whose file of labels or key lies beside the job; what is none is told with its column's name."""
-    try:
-        rule = Coarsening.read("", text)
-    except UsageError:
-        return text
-    return replace(rule, table=str(folder.place(rule.table))).typed if rule.table else text
+def _rules_beside(folder: Any, rules: Mapping[str, str]) -> dict[str, str]:
+    """Return a job's rules, whose files of labels or keys lie beside it."""
+    read = {column: Coarsening.read(column, rule) for column, rule in rules.items()}
+    return {
+        column: (replace(rule, table=str(folder.place(rule.table))) if rule.table else rule).typed
+        for column, rule in read.items()
+    }
 
 
-def _path(_: str, path: Any) -> Path:
+def _path(mark: str, path: Any) -> str:
     if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a file is named by a path, not by a {type(path).__name__}")
-    return Path(path)
+        raise UsageError(f"{mark} is a path, not a {type(path).__name__}")
+    return str(os.fspath(path))
 
 
 def _pairs(text: str) -> list[tuple[str, str, str]]:
@@ -144,45 +137,58 @@ _LISTED: Any = list[str]
 WHOLE_PER_COLUMN = Kind(
     _whole_per_column,
     typed=_LISTED,
-    job=int | dict[str, int],
     schema=lambda limits: json_schema.by_column("sensitive", {"type": "integer", **limits}),
+    job=json_schema.either({"type": "integer"}, json_schema.keyed({"type": "integer"})),
 )
 # the name of a column, which need not be a published one
-COLUMN = Kind(lambda _, value: check_name(value), schema=lambda _: {"type": ["string", "null"]})
+COLUMN = Kind(
+    lambda _, value: check_name(value),
+    schema=lambda _: {"type": ["string", "null"], "maxLength": 128},
+    job=TEXT_OF_JOB,
+)
 # on the command line commas separate names, and a text that is a column's name is that column
-COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=JOB_TEXTS)
+COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=TEXTS_OF_JOB)
 # each text names one column or, between commas, several
 COLUMN_SETS = Kind(
-    lambda _, value: tuple(map(check_names, one_or_several(value))), typed=_LISTED, job=JOB_TEXT | list[JOB_TEXTS]
+    lambda _, value: tuple(map(check_names, one_or_several(value))),
+    typed=_LISTED,
+    job=json_schema.either(TEXT_OF_JOB, json_schema.several(TEXTS_OF_JOB)),
 )
 # tables that stand beside the source: any SOURCE
 TABLES = Kind(
     lambda _, value: tuple(map(named_place, _several(value))),
     made=lambda tables: tuple(map(Beside, tables)),
     typed=_LISTED,
-    job=JOB_PLACE | list[JOB_PLACE],
+    job=json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB)),
+    beside=lambda folder, tables: tuple(map(folder.place, tables)),
 )
 # a table for some of the columns; its rows are parameters, read whole
 TABLE_BY_COLUMN = Kind(
     _table_by_column,
     made=lambda tables: {column: parameter_table(table) for column, table in tables.items()},
     typed=_LISTED,
-    job=dict[str, JOB_FILE],
+    job=json_schema.keyed(TEXT_OF_JOB),
+    beside=lambda folder, tables: {column: folder.file(table) for column, table in tables.items()},
 )
 # how to coarsen some of the columns
 COARSEN = Kind(
     _rule_by_column,
     typed=_LISTED,
-    job=dict[str, Annotated[str, JobText(_rule_of_job)] | int | float],
     schema=lambda _: json_schema.by_column("quasi", json_schema.text(PATTERN)),
+    job=json_schema.keyed(json_schema.either(TEXT_OF_JOB, {"type": "number"})),
+    beside=_rules_beside,
 )
 # a table, view, file or glob; in Python also an object that the engine reads as one: the engine refuses others
 PLACE = Kind(lambda _, value: named_place(value))
 PLACES = Kind(lambda _, value: value, typed=_LISTED)
-SELECTS = Kind(lambda mark, value: tuple(TEXT.read(mark, text) for text in one_or_several(value)), typed=_LISTED)
-PATH = Kind(_path, typed=Path)
+TEXTS = Kind(lambda mark, value: tuple(TEXT.read(mark, text) for text in one_or_several(value)), typed=_LISTED)
+PATH = Kind(lambda mark, value: Path(_path(mark, value)), typed=Path)
+PATH_TEXT = Kind(_path, beside=lambda folder, text: folder.file(text))
+# the path of a release, or its schema's name
+RELEASE_PLACE = Kind(_path, beside=lambda folder, text: folder.release(text))
+SCHEMA_NAME = Kind(TEXT.read, beside=lambda folder, text: folder.expanded(text))
 # paths of files to appear: one, several or none
-FILES: Kind = Kind(lambda mark, value: tuple(_path(mark, path) for path in _several(value)), typed=list[Path])
+FILES: Kind = Kind(lambda mark, value: tuple(Path(_path(mark, path)) for path in _several(value)), typed=list[Path])
 FILE = replace(FILES, typed=Path)
 
 

@@ -6,15 +6,15 @@ fields are `Annotated[type, Parameter(…)]`.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import TEXT, Kind, kind_of
-from sqlanon.plans.json_schema import Schema
+from sqlanon.methods.kinds import TEXT, TEXT_OF_JOB, Kind, kind_of
+from sqlanon.plans.json_schema import Schema, in_range
 from sqlanon.removed import removed
-from sqlanon.wording import option
+from sqlanon.wording import option, spoken
 
 REQUIRED = inspect.Parameter.empty
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
@@ -22,37 +22,13 @@ MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
 
 @dataclass(frozen=True)
 class Range:
-    """What values lie in it, and what is said of any other: `words`, with the fields {value} and {option}.
+    """What values any data could meet, and what is said of any other: `words`, with the fields {value} and {option}.
 
-    least, most: ends that belong to it; above, below: ends that do not. beyond: words of their own for values past the
-    upper end. The value that stands for none (None) lies in every range.
+    limits: their ends, as a JSON schema says them. The value that stands for none (None) lies in every range.
     """
 
     words: str
-    least: float | None = None
-    above: float | None = None
-    most: float | None = None
-    below: float | None = None
-    beyond: str = ""
-
-    def fault(self, value: Any) -> str:
-        """Return the words for a value that lies outside, empty for one inside."""
-        # not written as `value < least`: NaN compares false with everything, and lies in no range
-        if (self.least is not None and not value >= self.least) or (self.above is not None and not value > self.above):
-            return self.words
-        past = (self.most is not None and value > self.most) or (self.below is not None and not value < self.below)
-        return (self.beyond or self.words) if past else ""
-
-    @property
-    def limits(self) -> dict[str, float]:
-        """Return its ends as a JSON schema says them."""
-        ends = {
-            "minimum": self.least,
-            "exclusiveMinimum": self.above,
-            "maximum": self.most,
-            "exclusiveMaximum": self.below,
-        }
-        return {name: end for name, end in ends.items() if end is not None}
+    limits: Schema
 
 
 @dataclass(frozen=True)
@@ -99,29 +75,35 @@ class Parameter:
         return self.kind.schema and self.kind.schema(self.limits)
 
     @property
-    def limits(self) -> dict[str, float]:
+    def job_schema(self) -> Schema:
+        """Return the JSON schema of its value in a job."""
+        return {**(self.kind.job or self.schema or TEXT_OF_JOB), "description": spoken(self.help, "command line")}
+
+    @property
+    def limits(self) -> Schema:
         """Return what its numbers lie between, as a JSON schema says it."""
-        return {"minimum": -MOST, "maximum": MOST} | (self.within.limits if self.within is not None else {})
+        return {"minimum": -MOST, "maximum": MOST, **(self.within.limits if self.within is not None else {})}
 
-    def read(self, value: Any) -> Any:
-        """Return a value of Python's or a job's as methods take it; None, where that is the default, stays.
+    def read(self, value: Any, folder: Any = None) -> Any:
+        """Return a value as methods take it; None, where that is the default, stays.
 
-        Raises UsageError where it is of another type.
+        folder: of a job's value, where that lies (`Kind.beside`). Raises UsageError for a value of another type.
         """
-        return None if value is None and self.default is None else self.kind.made(self.kind.read(self.mark, value))
+        if value is None and self.default is None:
+            return None
+        read = self.kind.read(self.mark, value)
+        return self.kind.made(read if folder is None else self.kind.beside(folder, read))
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
         for item in value.values() if isinstance(value, Mapping) else (value,):
-            fault = self._fault(item)
-            if fault:
-                raise UsageError(fault.format(value=item, option=self.mark), about=[self.name])
-
-    def _fault(self, value: Any) -> str:
-        outside = self.within.fault(value) if self.within is not None and value is not None else ""
-        if outside or not isinstance(value, int | float):
-            return outside
-        return "" if abs(value) <= MOST else f"{{option}} {{value}} is beyond {MOST:,}, which no table reaches"
+            words = ""
+            if self.within is not None and item is not None and not in_range(self.within.limits, item):
+                words = self.within.words
+            elif isinstance(item, int | float) and not abs(item) <= MOST:
+                words = f"{{option}} {{value}} is beyond {MOST:,}, which no table reaches"
+            if words:
+                raise UsageError(words.format(value=item, option=self.mark), about=[self.name])
 
 
 def declaration(name: str, annotation: Any) -> Parameter | None:
@@ -149,14 +131,18 @@ def declared(options: type) -> dict[str, Parameter]:
     return parameters
 
 
+def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter]) -> None:
+    """Raise UsageError for the first name that is none of the parameters."""
+    for name in sorted({*given} - {*parameters}):
+        raise UsageError(removed(name) or f"no parameter {name!r}; there are {', '.join(parameters)}")
+
+
 def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return Python's values as methods take them, defaults added; refuse what is missing, unknown or of another type.
 
     Raises UsageError.
     """
-    unknown = sorted(set(given) - set(parameters))
-    if unknown:
-        raise UsageError(removed(unknown[0]) or f"no parameter {unknown[0]!r}; there are {', '.join(parameters)}")
+    refuse_unknown(given, parameters)
     missing = [name for name, parameter in parameters.items() if parameter.required and name not in given]
     if missing:
         raise TypeError(f"missing keyword arguments: {', '.join(missing)}")

@@ -6,8 +6,16 @@ from typing import Annotated, Any, Required, TypedDict
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.kinds import JOB_FILE, TEXT, JobText, Kind, one_or_several
-from sqlanon.methods.name_kinds import COARSEN, COLUMNS, TABLE_BY_COLUMN, named_place
+from sqlanon.methods.kinds import TEXT, Kind
+from sqlanon.methods.name_kinds import (
+    COARSEN,
+    COLUMNS,
+    PATH_TEXT,
+    RELEASE_PLACE,
+    SCHEMA_NAME,
+    TABLE_BY_COLUMN,
+    TEXTS,
+)
 from sqlanon.methods.parameters import Parameter
 from sqlanon.plans.following import Changed
 from sqlanon.plans.plan import Draws, Nulls, UniqueQuasi, Unit, read_order
@@ -16,18 +24,6 @@ from sqlanon.wording import option
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
 Names = str | Iterable[str]
 FilePath = str | os.PathLike[str]
-
-
-def _path_text(mark: str, value: Any) -> Any:
-    """Read a path, which methods take as text."""
-    if not isinstance(value, str | os.PathLike):
-        raise UsageError(f"{mark} is a path, not a {type(value).__name__}")
-    return named_place(value)
-
-
-PATH_TEXT = Kind(_path_text, job=JOB_FILE)
-# the path of a release, or its schema's name
-RELEASE_PLACE = Kind(_path_text, job=Annotated[str, JobText(lambda folder, text: folder.release(text))])
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -65,14 +61,6 @@ def _key(_: str, value: Any) -> Key:
     return Key.of(value) if isinstance(value, str) else value
 
 
-def _thresholds(mark: str, value: Any) -> tuple[str, ...]:
-    """Read thresholds that the finished release has to meet, one text or several."""
-    texts = one_or_several(value)
-    if not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"{mark} takes texts such as 'rows >= 500'")
-    return texts
-
-
 def _row_of_person(mark: str, value: Any) -> str:
     """Read which row of a person has the quasi values: a word, a blank and a column."""
     read_order(TEXT.read(mark, value))
@@ -95,7 +83,9 @@ Out = Annotated[
     Parameter("Directory to appear, with Parquet files and release.json.", None, compiled=False, job=False),
 ]
 Into = Annotated[
-    str | None, Parameter("Schema of the database to appear, in one transaction.", None, compiled=False, job=False)
+    str | None,
+    SCHEMA_NAME,
+    Parameter("Schema of the database to appear, in one transaction.", None, compiled=False, job=False),
 ]
 Overwrite = Annotated[bool, Parameter("Replace an older release at the target.", False, compiled=False, job=False)]
 
@@ -160,7 +150,7 @@ class RowTreatment(TypedDict, total=False):
     show_values: Annotated[bool, Parameter("Let messages name sensitive values.", False, compiled=False, job=False)]
     require: Annotated[
         str | Iterable[str],
-        Kind(_thresholds, typed=list[str]),
+        TEXTS,
         Parameter(
             "Threshold, e.g. 'rows >= 500' or 'off_at_least(3) >= 0.5'; nothing is published where one is missed;"
             " repeatable.",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from sqlanon.page.state import read_manifest
-from sqlanon.releases.targets import MANIFEST
+from sqlanon.read_places import MANIFEST
 
 if TYPE_CHECKING:
     from fastapi import Response

@@ -24,8 +24,8 @@ from sqlanon.page.calls import Call
 from sqlanon.page.values import read_value, write_value
 from sqlanon.page.work import Run, Work
 from sqlanon.plans.coarsening import label_tables
+from sqlanon.read_places import MANIFEST
 from sqlanon.releases.release import Release
-from sqlanon.releases.targets import MANIFEST
 from sqlanon.verdicts import Section
 from sqlanon.wording import spoken
 

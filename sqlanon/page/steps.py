@@ -16,7 +16,7 @@ from sqlanon.page.state import ROLES, State
 from sqlanon.page.view import View, put
 from sqlanon.plain_values import records
 from sqlanon.prose import write
-from sqlanon.releases.targets import MANIFEST
+from sqlanon.read_places import MANIFEST
 from sqlanon.verdicts import Section, Verdict
 from sqlanon.wording import spoken
 

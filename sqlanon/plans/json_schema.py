@@ -97,7 +97,7 @@ def _member_faults(
     schema: Schema, value: Mapping[str, Any], names: Mapping[str, Collection[str]], path: Path
 ) -> Iterator[Path]:
     properties, other = schema.get("properties", {}), schema.get("additionalProperties", True)
-    yield from ((*path, name) for name in schema.get("required", ()) if name not in value)
+    yield from ((*path, name, "is missing") for name in schema.get("required", ()) if name not in value)
     for name, member in value.items():
         member_schema = properties.get(name, other)
         if member_schema is False:
@@ -121,13 +121,15 @@ def _is_plain(schema: Schema, value: Any) -> bool:
         return bool(fits) and len(value) <= schema.get("maxLength", LONGEST_TEXT)
     if isinstance(value, list):
         return bool(schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", MOST))
-    return isinstance(value, bool) or not isinstance(value, int | float) or _in_range(schema, value)
+    return isinstance(value, bool) or not isinstance(value, int | float) or in_range(schema, value)
 
 
-def _in_range(schema: Schema, value: float) -> bool:
+def in_range(schema: Schema, value: float) -> bool:
+    """Tell whether a number lies within the limits of a schema; one that is not a number lies in none."""
     return bool(
         schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf)
-        and schema.get("exclusiveMinimum", -math.inf) < value < schema.get("exclusiveMaximum", math.inf)
+        and not value <= schema.get("exclusiveMinimum", math.nan)
+        and not value >= schema.get("exclusiveMaximum", math.nan)
     )
 
 

@@ -9,11 +9,9 @@ from typing import Any
 import sqlanon.version
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import ReleaseError, raised_as
-from sqlanon.plans import json_schema
 from sqlanon.plans.plan import Publication
 
 FORMAT = 2  # 2: draws under a given key are of the key and of the rows
-MOST_ROWS = json_schema.MOST
 Manifest = dict[str, Any]
 _REQUIRED = {
     "format": int,
@@ -90,6 +88,7 @@ def parse_manifest(text: str, where: str) -> Manifest:
     """
     with raised_as(ReleaseError, f"the manifest of {where} is not JSON as manifests are written", ValueError):
         manifest = parse_json(text)
+        json.dumps(manifest, ensure_ascii=False).encode()  # half a letter is the name of nothing
     if not isinstance(manifest, dict):
         raise ReleaseError(f"the manifest of {where} is not an object")
     for key, python_type in _REQUIRED.items():
@@ -102,10 +101,6 @@ def parse_manifest(text: str, where: str) -> Manifest:
                 f" install {maker(manifest)}"
             )
     _check_columns(manifest["columns"], where)
-    if manifest["format"] < 1 or not all(0 <= manifest[name] < MOST_ROWS for name in ("rows", "dropped_rows")):
-        raise ReleaseError(f"the manifest of {where} counts what no table holds")
-    if not all(isinstance(entry, dict) for entry in manifest["files"].values()):
-        raise ReleaseError(f"the manifest of {where} does not describe its files")
     return manifest
 
 

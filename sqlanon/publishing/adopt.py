@@ -20,8 +20,8 @@ from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident, order
 from sqlanon.publishing.publish import target_of
+from sqlanon.releases.opening import Place
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.targets import Place
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.wording import option
 
@@ -136,7 +136,7 @@ def _manifest(
     # the column names of both tables are the manifest's: `adopted` tells that no plan of ours made them
     publication = Publication((), {**parameters, "rows_per_person": known_of_persons, "adopted": True}, columns, {})
     manifest = new_manifest(method, publication, engine.name, {}, asked["dropped_rows"])
-    form_of(manifest).verification.check_manifest(manifest, "the adopted tables")
+    form_of(manifest).check_manifest(manifest, "the adopted tables")
     return manifest
 
 
@@ -147,7 +147,7 @@ def _copy(table: str, origin: Found, columns: Sequence[str], manifest: Manifest)
     nested = [name for name in columns if types[name] == "NESTED"]
     if nested:
         raise UsageError(f"column {nested[0]!r} holds nested values; a release has columns of single values")
-    published = form_of(manifest).verification.published_columns(manifest)[table]
+    published = form_of(manifest).published_columns(manifest)[table]
     selected = ", ".join(
         f"{source.expression(name)} as {ident(alias)}" for name, alias in zip(columns, published, strict=True)
     )

@@ -12,8 +12,8 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import ident
 from sqlanon.publishing.publish import publish
 from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.releases.opening import Place
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.targets import Place
 from sqlanon.verification.checks import Report
 
 PATIENTS = 4000

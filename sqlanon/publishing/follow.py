@@ -11,9 +11,7 @@ from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Plan, Source
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
-from sqlanon.releases.database_targets import SchemaTarget
-from sqlanon.releases.directory_target import DirectoryTarget
-from sqlanon.releases.targets import Target
+from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, Target
 
 
 @contextmanager

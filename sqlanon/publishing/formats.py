@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlanon.ledgers.contents import ledger_schema
-from sqlanon.publishing.job_model import job_schema
+from sqlanon.publishing.job_file import job_schema
 from sqlanon.publishing.run_job import log_schema
 from sqlanon.releases.manifest_schema import release_schema
 

@@ -14,7 +14,7 @@ from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
-from sqlanon.releases.targets import Place
+from sqlanon.releases.opening import Place
 
 if TYPE_CHECKING:
     import pandas as pd

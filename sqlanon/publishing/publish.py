@@ -27,12 +27,10 @@ from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.thresholds import require
-from sqlanon.read_places import refuse_read, refuse_read_directory
-from sqlanon.releases.database_targets import SchemaTarget, SessionTarget
-from sqlanon.releases.directory_target import DirectoryTarget
+from sqlanon.read_places import MANIFEST, refuse_read, refuse_read_directory
+from sqlanon.releases.opening import manifest_at
 from sqlanon.releases.release import Release, open_release
-from sqlanon.releases.stored_release import manifest_at
-from sqlanon.releases.targets import MANIFEST, Target
+from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.risks.given_away import look_at_source
 from sqlanon.sql.sources.queried_source import read_files

@@ -19,7 +19,7 @@ from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, So
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.publishing.thresholds import Threshold, threshold_of
-from sqlanon.releases.targets import Place
+from sqlanon.releases.opening import Place
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
 

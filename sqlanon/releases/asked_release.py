@@ -20,9 +20,8 @@ from sqlanon.forms.form import Form
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
-from sqlanon.releases.file_checks import changed_files
-from sqlanon.releases.stored_release import directory_state, find_in_directory
-from sqlanon.releases.targets import Place
+from sqlanon.releases.contents import changed_files, check_columns
+from sqlanon.releases.opening import Place, directory_state, find_in_directory
 from sqlanon.verification.checks import PublishedTables, equal_figures
 from sqlanon.wording import spoken
 
@@ -209,7 +208,7 @@ class AskedRelease:
         return self._open_session().script(sql, estimator)
 
     def require_unchanged(self) -> None:
-        """Raise ReleaseError where a file is not the one that the manifest describes, or its promise contradicts it."""
+        """Raise ReleaseError where files, columns or the promise are not those that the manifest describes."""
         changed = self._read_steadily(lambda: changed_files(self.directory, self.manifest))
         if changed:
             names = ", ".join(f"{name} ({digest})" for name, digest in changed.items())
@@ -217,28 +216,23 @@ class AskedRelease:
                 f"these files are not those of the release's manifest: {names} (sha256 mismatch);"
                 " get a fresh copy from its publisher"
             )
-        self.form.verification.check_manifest(self.manifest, "the release")
-        promised = self.form.verification.guarantee(self.manifest, self.manifest["rows"])
+        self.form.check_manifest(self.manifest, "the release")  # which may have been changed since it was opened
+        if not check_columns(self.published_tables).holds:
+            raise ReleaseError(
+                "the tables of this release have other columns than its manifest says: it was changed or damaged; get a"
+                " fresh copy from its publisher"
+            )
+        promised = self.form.guarantee(self.manifest, self.manifest["rows"])
         if not equal_figures(promised, self.manifest.get("guarantee")):
             raise ReleaseError(
                 "the guarantee in release.json is not that of its own parameters: it was changed; get a fresh copy from"
                 " its publisher, or see what sqlanon verify finds"
             )
 
-    def _require_columns(self) -> None:
-        """Raise ReleaseError where tables have other columns than the manifest says, whatever is asked."""
-        published, columns = self.published_tables, self.form.verification.published_columns(self.manifest)
-        if {table: [*published.columns(table)] for table in columns} != columns:
-            raise ReleaseError(
-                "the tables of this release have other columns than its manifest says: it was changed or damaged; get a"
-                " fresh copy from its publisher"
-            )
-
     def _open_session(self) -> Session:
         if self._session is None:
             log.info("loading the release")
             self.require_unchanged()  # an answer from files that somebody changed would look like any other
-            self._require_columns()
             self._session = self.form.session(self.engine, self.tables, self.manifest)
         return self._session
 

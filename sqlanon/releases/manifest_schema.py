@@ -16,7 +16,6 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.json_schema import (
     DRAFT,
     Path,
-    UnknownMember,
     either,
     faults,
     record,
@@ -68,14 +67,6 @@ def release_schema() -> dict[str, Any]:
     return {"$schema": DRAFT, "title": f"release.json, format {FORMAT}", **either(*choices)}
 
 
-def unknown_keys(manifest: Manifest) -> list[Path]:
-    """Return the paths of what a manifest says and no release of its method does: a later version's, or a stranger's.
-
-    Whoever asks is told of them and answered without; verification certifies none.
-    """
-    return [path for path in manifest_faults(manifest) if isinstance(path, UnknownMember)]
-
-
 def manifest_faults(manifest: Manifest) -> Iterator[Path]:
     """Yield the path of each value in a manifest that is not what a release of its method says there."""
     columns = manifest["columns"]
@@ -84,11 +75,3 @@ def manifest_faults(manifest: Manifest) -> Iterator[Path]:
         datetime.datetime.fromisoformat(str(manifest.get("created")))
     except ValueError:
         yield ("created",)
-
-
-def parameter_faults(manifest: Manifest) -> Iterator[Path]:
-    """Yield the same of what its method was given, which decides how its tables are read; unknown keys are none."""
-    columns = {role: manifest["columns"][role] for role in ROLES}
-    schema, parameters = METHODS[manifest["method"]].parameters_schema, manifest["parameters"]
-    found = faults(schema, parameters, columns, ("parameters",))
-    yield from (path for path in found if not isinstance(path, UnknownMember))

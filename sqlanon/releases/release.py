@@ -16,9 +16,9 @@ from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
+from sqlanon.read_places import MANIFEST
 from sqlanon.releases.asked_release import AskedRelease
-from sqlanon.releases.stored_release import find_in_directory, find_in_schema
-from sqlanon.releases.targets import MANIFEST, releases_in
+from sqlanon.releases.opening import find_in_directory, find_in_schema, releases_in
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
@@ -124,7 +124,7 @@ class Release(AskedRelease):
 
         self.require_unchanged()
         request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)
-        opening, parts = self.form.completion, self.form.several is not None
+        opening, parts = self.form.completion, self.form.has_several(self.manifest)
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
@@ -134,7 +134,7 @@ class Release(AskedRelease):
         Release that lies there. Raises TargetError where it cannot take the place, VerificationError where a check
         fails.
         """
-        from sqlanon.releases.directory_target import DirectoryTarget
+        from sqlanon.releases.targets import DirectoryTarget
         from sqlanon.releases.verified_write import write_verified
 
         if self.reopen is not None:
@@ -147,7 +147,7 @@ class Release(AskedRelease):
     def _select_sorted(self, name: str) -> str:
         # nested values come last: no engine need compare them where the rows differ before
         nested = self.form.nested_columns(self.manifest)
-        columns = self.form.verification.published_columns(self.manifest)[name]
+        columns = self.form.published_columns(self.manifest)[name]
         terms = [f"{ident(column)} asc nulls last" for column in sorted(columns, key=lambda column: column in nested)]
         return f"select * from {self.tables[name]} order by {', '.join(terms)}"
 
@@ -197,9 +197,11 @@ class Release(AskedRelease):
 
     def __repr__(self) -> str:
         """Say in a few lines what this is."""
-        return write_summary(
-            self.verdict, f"tables: {', '.join(f'.{name}' for name in self.tables)}; .manifest, .verify()"
-        )
+        try:
+            verdict = self.verdict
+        except ReleaseError as error:  # of a manifest that somebody else wrote
+            verdict = Verdict(str(error), "red")
+        return write_summary(verdict, f"tables: {', '.join(f'.{name}' for name in self.tables)}; .manifest, .verify()")
 
     def _repr_html_(self) -> str:
         """Show the promise and the first rows of each table in a notebook."""

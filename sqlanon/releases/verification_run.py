@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError, raised_as
-from sqlanon.forms import form_of, has_several
+from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
 from sqlanon.methods.name_kinds import named_place, source_against
 from sqlanon.methods.request_options import Names
@@ -23,8 +23,8 @@ from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases import file_checks
-from sqlanon.releases.targets import Place
+from sqlanon.releases import contents
+from sqlanon.releases.opening import Place
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.wording import option
@@ -138,16 +138,16 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     """
     background_report.check_r(evidence.r, evidence.backgrounds)
     log.info("reading the files")
-    checks = [file_checks.check_files(published.engine, published.manifest, place)]
+    checks = [contents.check_files(published.engine, published.manifest, place)]
     if checks[0].holds:  # tables are read only where their files are the publisher's
-        checks.append(file_checks.check_columns(published))
+        checks.append(contents.check_columns(published))
     if not checks[-1].holds:
         return Report(tuple(checks))
     log.info("checking the tables")
-    report = form.verification.verify(published)
+    report = form.verify(published)
     # what is known for certain stands first: nothing below makes up for it
     certain_checks = [check for check in report.checks if check.certain]
-    figures_check = find_finer(published) or file_checks.check_manifest_figures(published.manifest, report)
+    figures_check = find_finer(published) or contents.check_manifest_figures(published.manifest, report)
     checks = [*certain_checks, *checks, figures_check]
     checks += [check for check in report.checks if check not in certain_checks]
     compared: list[Check] = []
@@ -171,7 +171,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
     source = published.find_original(against)
-    return [*form.verification.verify_against(published, *source), *report_look_alikes(published, *source)]
+    return [*form.verify_against(published, *source), *report_look_alikes(published, *source)]
 
 
 def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
@@ -179,7 +179,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     background_report.check_r(evidence.r, evidence.backgrounds)
     script = dict[str, str]()
     written = replace(published, script=script)
-    form.verification.verify(written)
+    form.verify(written)
     find_finer(written)
     if evidence.against is not None:
         _source_checks(written, form, evidence.against)
@@ -195,7 +195,7 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
 
 
 def _presence_query(published: PublishedTables, form: Form, voters: object) -> str:
-    if form.presence is None and has_several(published.manifest):
+    if form.has_several(published.manifest):
         raise UsageError(
             "voters are looked up in a release of one sensitive column: of several, each has a confidence of its own"
         )

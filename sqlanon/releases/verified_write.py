@@ -56,9 +56,9 @@ def write_verified(
     original = against if by_its_run else None
     published = PublishedTables(engine, tables, manifest, answers={}, linked=linked, original=original)
     form = form_of(manifest)
-    report = form.verification.verify(published)
+    report = form.verify(published)
     if against is not None:
-        report = replace(report, checks=(*report.checks, *form.verification.verify_against(published, *against)))
+        report = replace(report, checks=(*report.checks, *form.verify_against(published, *against)))
     if backgrounds:
         limit = published.manifest["parameters"]["r"]
         report = add_posteriors(report, published, match_backgrounds(published, backgrounds), limit)
@@ -70,7 +70,7 @@ def write_verified(
     added: dict[str, Any] = {
         "rows": figures["rows"],
         "groups": figures.get("groups"),
-        "guarantee": form.verification.guarantee(manifest, figures["rows"]),
+        "guarantee": form.guarantee(manifest, figures["rows"]),
         "files": target.describe_files({name: figures[f"{name}_rows"] for name in tables}),
         "verified": report.manifest_entries(tables, form.tells_figures),
     }

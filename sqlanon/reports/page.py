@@ -19,16 +19,14 @@ from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
 from sqlanon.charts.selectivity import describe_errors, draw_errors
 from sqlanon.comparison.comparison import by_workload
-from sqlanon.errors import ReleaseError, SourceError, UsageError
+from sqlanon.errors import SourceError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, words
-from sqlanon.plans.json_schema import shown_path
 from sqlanon.prose import as_made, write
 from sqlanon.read_places import check_new_file
-from sqlanon.releases.companions.column_roles import describe_columns
-from sqlanon.releases.manifest_schema import manifest_faults, unknown_keys
+from sqlanon.releases.companions import describe_columns
 from sqlanon.releases.release import Release
 from sqlanon.reports.facts import (
     Facts,
@@ -257,9 +255,6 @@ def make_page(
     earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
     if earlier_attack is not None and others:
         raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
-    unknown = {*unknown_keys(release.manifest)}  # of which whoever opens it is told
-    if wrong := [path for path in manifest_faults(release.manifest) if path not in unknown]:
-        raise ReleaseError(f"the manifest records what no release has: {shown_path(wrong[0])}; verify tells all")
     manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
     log.info("verifying the release")
     verification = release.verify(against)

@@ -50,9 +50,11 @@ class Check:
         return [measure for measure in self.measures if measure.holds is False]
 
     def df(self) -> "pd.DataFrame":
-        """Return the measures as a frame: measure, column, required, found, holds."""
+        """Return the measures as a frame: measure, column, required, found, holds; without them, the columns."""
         import pandas as pd
 
+        if not self.measures:
+            return pd.DataFrame(self.columns)
         return pd.DataFrame(self.measure_lines(), columns=list(MEASURE))
 
     def measure_lines(self) -> list[list[Any]]:

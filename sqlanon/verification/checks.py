@@ -2,9 +2,9 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
@@ -15,7 +15,7 @@ from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
 from sqlanon.plans.manifest import Manifest, of_people
-from sqlanon.plans.plan import LinkedRows, Row, Source
+from sqlanon.plans.plan import LinkedRows, Row, Source, read_order
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import CoarserSource
@@ -139,11 +139,15 @@ class Report:
             return f"This release does not hold what it promises: {self.failed()}. {doubt or 'Do not hand it on.'}"
         if self.holds is None:
             return f"No check fails, and the promise is not proved: {', '.join(self.unproved)} was not run."
-        return "The release holds what it promises, as far as its files can prove it."
+        unjudged = [check.name for check in self.checks if check.holds is None]
+        others = f"; not judged: {', '.join(unjudged)}" if unjudged else ""
+        return f"The release holds what it promises, as far as its files can prove it{others}."
 
     @property
     def doubt(self) -> str:
-        """Return what else may be wrong where the tables hold by themselves, and fail beside the source alone."""
+        """Return what may be wrong: with the files, or with the source, where the tables hold by themselves."""
+        if any(one.name == "files" and one.holds is False for one in self.checks):
+            return "its files were changed or lost: get a fresh copy from its publisher."
         if self.holds is not False or any(one.holds is False and one not in self.compared for one in self.checks):
             return ""
         return "by itself all holds: is the source the one that was published, and nothing was changed in it since?"
@@ -154,7 +158,7 @@ class Report:
     def failed(self) -> str:
         """Return the failed checks in words."""
         return "; ".join(
-            f"{check.name}: required {words(plain(check.required))}, found {words(plain(check.found))}"
+            shorten_hashes(f"{check.name}: required {words(plain(check.required))}, found {words(plain(check.found))}")
             for check in self.checks
             if check.holds is False
         )
@@ -228,6 +232,8 @@ class PublishedTables:
             columns, drops = self.manifest["columns"], self.manifest["parameters"].get("nulls") == "drop"
             required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
             source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
+        elif told.vary is not None:  # of people with one row each it is that row, which there has to be a way to tell
+            resolve_names(list(types), [read_order(told.vary)[1]])
         resolve_names(list(types), split_columns(told.identifier, list(types)))
         self._refuse_texts(types)
         rules = self._typed_rules(told.rules)
@@ -287,22 +293,3 @@ class PublishedTables:
         if table not in self.described:
             self.described[table] = self.engine.columns(f"select * from {self.tables[table]}")
         return self.described[table]
-
-
-class Verification(Protocol):
-    """A module that verifies releases of one form.
-
-    check_manifest: raises ReleaseError where the manifest of a release, as it is called,
-    does not describe one. check_types: what is wrong with the tables' types. published_columns: of each table, in
-    order. verify: what the tables alone prove; its figures have `rows` and the rows of each table, `TABLE_rows`, and
-    `groups` where there are such. guarantee: what is promised, of so many rows. verify_against: the comparison with the
-    source, whose columns have the given types. Where nothing is run, both only write down what they ask
-    (`PublishedTables.script`).
-    """
-
-    check_manifest: Callable[[Manifest, str], None]
-    check_types: Callable[[PublishedTables], str | None]
-    published_columns: Callable[[Manifest], dict[str, list[str]]]
-    verify: Callable[[PublishedTables], Report]
-    guarantee: Callable[[Manifest, int], dict[str, Any]]
-    verify_against: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]]

@@ -8,6 +8,7 @@ these differ are rows counted.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlanon.methods.packing import PACKED
 from sqlanon.plans.plan import Source
@@ -45,28 +46,12 @@ class Links:
 
 
 @dataclass(frozen=True)
-class _Side:
-    """Rows that a run's own are compared with, by the columns of `choice`; missing: as many may lack in the run's.
-
-    others: rows that the run knows only these to have beside its own. people: what they are compared with in the
-    place of the run's rows.
-    """
-
-    rows: Sql
-    choice: Sequence[str]
-    missing: int = 0
-    weight: Sql | None = None
-    others: Sql | None = None
-    people: Sql | None = None
-
-
-@dataclass(frozen=True)
 class _Rows:
-    """The run's own rows, and the source's beside them, with the columns `keys` (quasi values), and the value.
+    """The run's own rows and the source's, by the columns `keys` (quasi values, packed where the run packs them).
 
     withheld: rows that only the source has; departed: lines, of value and group, that only ST has; people: everybody
-    once, with the group, where there is a row for each of somebody's values. names: the quasi
-    values as they stand; value: how a value is read, by which -0 is 0; whole: the columns of whole numbers.
+    once, with the group, where there is a row for each of somebody's values. names: the quasi values as they stand;
+    value: how a value is read, by which -0 is 0; whole: the columns of whole numbers.
     """
 
     linked: Sql
@@ -83,34 +68,36 @@ class _Rows:
 def _read_rows(
     published: PublishedTables, select: str, sensitive: str, source: Source, types: Mapping[str, str]
 ) -> _Rows:
+    assert published.linked is not None
     quasi = published.manifest["columns"]["quasi"]
     *spelled, source_column = resolve_names(list(types), [*quasi, sensitive])
     value = "({} + 0)" if types[source_column] in _FRACTIONS else "{}"
     names = [f"value_{number}" for number in range(1, len(quasi) + 1)]
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]
     expressions.append(f"{value.format(source.expression(source_column))} as {_VALUE}")
-    assert published.linked is not None
-    original = _pack(published, source.select(expressions, facts=True), _VALUE, names)
     keys, linked_columns = names, [f"quasi_{number} as {name}" for number, name in enumerate(names, start=1)]
     if published.linked.layout is not None:
         keys, linked_columns = [PACKED], [PACKED]
     value_column, group_column = f"{value.format('sensitive')} as {_VALUE}", f"group_id as {_GROUP}"
-    linked = _read(select, [*linked_columns, value_column, group_column])
-    withheld = _read(published.linked.withheld, [*linked_columns, value_column])
-    departed = _read(published.linked.departed, [value_column, group_column])
-    people = _read(published.linked.people, [*linked_columns, group_column])
     columns = zip([*names, _VALUE], [*spelled, source_column], strict=True)
-    # a run counts groups and packed values from 0 on
-    whole = {**whole_columns({name: types[column] for name, column in columns}), PACKED: -1, _GROUP: -1}
-    assert linked is not None
     return _Rows(
-        linked=linked, withheld=withheld, departed=departed, people=people, original=original, names=names,
-        keys=keys, value=value, whole=whole,
+        linked=_read(select, [*linked_columns, value_column, group_column]),
+        withheld=_read_any(published.linked.withheld, [*linked_columns, value_column]),
+        departed=_read_any(published.linked.departed, [value_column, group_column]),
+        people=_read_any(published.linked.people, [*linked_columns, group_column]),
+        original=_pack(published, source.select(expressions, facts=True), _VALUE, names),
+        names=names, keys=keys, value=value,
+        # a run counts groups and packed values from 0 on
+        whole={**whole_columns({name: types[column] for name, column in columns}), PACKED: -1, _GROUP: -1},
     )  # fmt: skip
 
 
-def _read(select: str | None, columns: Sequence[str]) -> Sql | None:
-    return None if select is None else Sql(f"(select {', '.join(columns)} from (\n{select}\n) as linked_row)")
+def _read(select: str, columns: Sequence[str]) -> Sql:
+    return Sql(f"(select {', '.join(columns)} from (\n{select}\n) as linked_row)")
+
+
+def _read_any(select: str | None, columns: Sequence[str]) -> Sql | None:
+    return None if select is None else _read(select, columns)
 
 
 def count_misplaced(
@@ -121,23 +108,19 @@ def count_misplaced(
     What was made of the values is published in the place of them, so that no table shows them beside groups.
     """
     assert published.linked is not None
-    misplaced, people = 0, 0
+    misplaced, people, dropped = 0, 0, published.manifest["dropped_rows"]
     for column, select in zip(sensitive, published.linked.selects, strict=True):
         rows = _read_rows(published, select, column, source, types)
-        side = _Side(rows.original, [*rows.keys, _VALUE], published.manifest["dropped_rows"])
-        sums, source_sums = (
-            add_up(published, relation, [side.choice], rows.whole) for relation in (rows.linked, rows.original)
-        )
-        misplaced, people = (
-            max(misplaced, 0 if sums == source_sums else _count_others(published, rows.linked, side)),
-            sums[0],
-        )
+        choice = [*rows.keys, _VALUE]
+        sums, others = (add_up(published, side, [choice], rows.whole) for side in (rows.linked, rows.original))
+        people = sums[0]
+        if sums != others:
+            misplaced = max(misplaced, _count_others(published, rows.linked, rows.original, choice, dropped))
     for relation, again in published.linked.remade.items():
         kinds = published.engine.columns(f"select * from {relation}")
-        names, whole = list(kinds), whole_columns(kinds)
-        now, side = Sql(f"(\n{again}\n)"), _Side(relation, names)
+        names, whole, now = list(kinds), whole_columns(kinds), Sql(f"(\n{again}\n) as remade")
         if add_up(published, now, [names], whole) != add_up(published, relation, [names], whole):
-            misplaced = max(misplaced, _count_others(published, Sql(f"{now} as remade"), side))
+            misplaced = max(misplaced, _count_others(published, now, relation, names))
     return {"people": people, "in_wrong_groups": misplaced}
 
 
@@ -147,50 +130,55 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     columns, dropped = published.manifest["columns"], published.manifest["dropped_rows"]
     (sensitive,), (select,) = columns["sensitive"], published.linked.selects
     rows = _read_rows(published, select, sensitive, source, types)
-    group, count = ident(columns["group"]), ident(columns["count"])
-    values = align_columns(published, "st", [sensitive], source, types, Sql(f"{group} as {_GROUP}, {count}"))
-    (value,) = values.names
-    value_rows = Sql(f"(select {rows.value.format(value)} as {_VALUE}, {_GROUP}, {WEIGHT} from {values.published})")
-    withheld = 0 if rows.withheld is None else add_up(published, rows.withheld, [[_VALUE]], rows.whole)[0]
+
+    def sum_up(relation: Sql, *choices: Sequence[str], weight: Sql | None = None) -> list[Any]:
+        return add_up(published, relation, choices, rows.whole, weight)
+
+    withheld = 0 if rows.withheld is None else sum_up(rows.withheld, [_VALUE])[0]
     missing = dropped - withheld
     if rows.people is not None and dropped:  # with each of them all of their values
-        counted = [add_up(published, rows_of, [[_VALUE]], rows.whole)[0] for rows_of in (rows.original, rows.linked)]
-        missing = int(counted[0] - counted[1])
+        missing = int(sum_up(rows.original, [_VALUE])[0] - sum_up(rows.linked, [_VALUE])[0])
+    by_person, by_place, by_value = [*rows.keys, _VALUE], [*rows.keys, _GROUP], [_VALUE, _GROUP]
+    quasi, values = _read_quasi(published, source, types), _read_values(published, source, types, rows.value)
+    # rows of the run, what they are compared with, by which columns, how many may lack in the run's
     sides = (
-        _Side(rows.original, [*rows.keys, _VALUE], missing, others=rows.withheld),
-        _Side(_read_quasi(published, source, types), [*rows.keys, _GROUP], people=rows.people),
-        _Side(value_rows, [_VALUE, _GROUP], weight=ident(WEIGHT), others=rows.departed),
+        (_add(rows.linked, rows.withheld, by_person), rows.original, by_person, missing),
+        (rows.people or rows.linked, quasi, by_place, 0),
+        (_add(rows.linked, rows.departed, by_value), values, by_value, 0),
     )
-    linked_sums = add_up(published, rows.linked, [side.choice for side in sides], rows.whole)
-    misplaced, departed, sums, agree = 0, 0, [], []
-    for number, side in enumerate(sides, start=1):
+    linked_sums = sum_up(rows.linked, by_person, by_place, by_value)
+    misplaced, agree, plain = 0, [], []
+    for number, (own, others, choice, lacking) in enumerate(sides, start=1):
+        weight = ident(WEIGHT) if others is values else None
         # packing loses values outside the ranges, so quasi values are also compared unpacked
-        choices, linked = [side.choice, *([rows.names] if side.weight is None else [])], side.people or rows.linked
-        added = add_up(published, side.rows, choices, rows.whole, side.weight)
-        if side.others is not None:
-            others = add_up(published, side.others, choices, rows.whole)
-            added = [added[0] - others[0], *map(_subtract, added[1:], others[1:])]
-            departed = others[0]  # the last side's are the lines of ST
-            listed = ", ".join(side.choice)
-            linked = Sql(f"(select {listed} from {linked} union all select {listed} from {side.others})")
-        sums.append(added[1:])
-        own = [linked_sums[0], linked_sums[number]]
-        if side.people is not None:
-            own = add_up(published, side.people, [side.choice], rows.whole)
-        agree.append(added[:2] == own)
+        count, found, *unpacked = sum_up(others, choice, *([] if weight else [rows.names]), weight=weight)
+        own_sums = [linked_sums[0], linked_sums[number]] if own is rows.linked else sum_up(own, choice)
+        plain += unpacked
+        agree.append([count, found] == own_sums)
         if not agree[-1]:
-            misplaced = max(misplaced, _count_others(published, linked, side))
+            misplaced = max(misplaced, _count_others(published, own, others, choice, lacking, weight))
+    if rows.withheld is not None:
+        plain[1] = tuple(map(sum, zip(plain[1], sum_up(rows.withheld, rows.names)[1], strict=True)))
     # the run's rows have the source's values, and ST has the run's
     same_values = dropped == withheld and not misplaced
-    same_quasi = same_values and rows.people is None and sums[0][1] == sums[1][1]
     return Links(
-        int(linked_sums[0]), misplaced, withheld, same_quasi=same_quasi, same_values=same_values,
-        same_sizes=all(agree[1:]) and not departed,
+        int(linked_sums[0]), misplaced, withheld, same_quasi=same_values and not rows.people and plain[0] == plain[1],
+        same_values=same_values, same_sizes=all(agree[1:]) and rows.departed is None,
     )  # fmt: skip
 
 
-def _subtract(sums: tuple[int, int], others: tuple[int, int]) -> tuple[int, int]:
-    return sums[0] - others[0], sums[1] - others[1]
+def _add(rows: Sql, others: Sql | None, choice: Sequence[str]) -> Sql:
+    """Return the columns `choice` of both relations' rows, or the first relation where there is no other."""
+    listed = ", ".join(choice)
+    return rows if others is None else Sql(f"(select {listed} from {rows} union all select {listed} from {others})")
+
+
+def _read_values(published: PublishedTables, source: Source, types: Mapping[str, str], value: str) -> Sql:
+    """Return ST's values with groups, and how many rows a line is."""
+    columns = published.manifest["columns"]
+    weight = Sql(f"{ident(columns['group'])} as {_GROUP}, {ident(columns['count'])}")
+    lines = align_columns(published, "st", columns["sensitive"], source, types, weight)
+    return Sql(f"(select {value.format(lines.names[0])} as {_VALUE}, {_GROUP}, {WEIGHT} from {lines.published})")
 
 
 def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Sql:
@@ -209,12 +197,19 @@ def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence
     return published.subquery("packing", relations, quasi=names, kept=[*names, other])
 
 
-def _count_others(published: PublishedTables, linked: Sql, side: _Side) -> int:
-    """Return how many rows one side has and the other has not, beyond those that may be missing."""
-    listed = ", ".join(side.choice)
+def _count_others(
+    published: PublishedTables,
+    own: Sql,
+    others: Sql,
+    choice: Sequence[str],
+    lacking: int = 0,
+    weight: Sql | None = None,
+) -> int:
+    """Return how many rows one side has and the other has not, beyond those that may lack in the run's own."""
+    listed = ", ".join(choice)
     # a row of the other side is subtracted as often as its weight says
-    weighed = f"select {listed}, 1 - {side.weight or 1} as {WEIGHT} from {side.rows}"
-    both = Sql(f"(select {listed}, 1 as {WEIGHT} from {linked} union all {weighed})")
-    others = Sql(f"(select {listed} from {side.rows})")
-    row = count_others(published, "own rows", AlignedColumns(both, others, tuple(side.choice)))
-    return max(int(row["added_rows"]), int(row["missing_rows"]) - side.missing)
+    weighed = f"select {listed}, 1 - {weight or 1} as {WEIGHT} from {others}"
+    both = Sql(f"(select {listed}, 1 as {WEIGHT} from {own} union all {weighed})")
+    others = Sql(f"(select {listed} from {others})")
+    row = count_others(published, "own rows", AlignedColumns(both, others, tuple(choice)))
+    return max(int(row["added_rows"]), int(row["missing_rows"]) - lacking)

@@ -330,11 +330,11 @@ def test_the_command_line_says_what_an_adversary_reaches(shell, con, monkeypatch
     title = "promised 1/l = 20 %, an adversary who knows sex.csv's distribution (by sex) reaches"
     assert title in done.stdout and "reported" in done.stdout and "miss the paper's delta condition" in done.stdout
     assert done.stdout.endswith("who combines them is met only by one over all their columns\n")
-    assert "no check fails; not judged: posterior" in done.stderr
+    assert "its files can prove it; not judged: posterior." in done.stderr
     assert "d1" not in re.sub(r"[0-9a-f]{8,}", "", done.stdout + done.stderr), "no sensitive value is shown"
     done = shell(*told, "-r", "5", "--format", "json")
     assert "d1" not in re.sub(r"[0-9a-f]{8,}", "", done.stdout + done.stderr)
-    assert done.returncode == 3 and "does not hold: posterior" in done.stderr
+    assert done.returncode == 3 and "does not hold what it promises: posterior: " in done.stderr
     printed = json.loads(done.stdout)
     sex, age = printed["posterior"]
     assert not printed["holds"] and printed["checks"][-1]["name"] == "posterior"

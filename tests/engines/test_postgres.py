@@ -12,7 +12,7 @@ from sqlanon.errors import DataError, QueryError, ReleaseError, SourceError, Tar
 from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.companions.schema_comments import write_comments
+from sqlanon.releases.companions import write_comments
 from tests.conftest import METHODS
 from tests.databases import insert
 from tests.engines.hostile import (
@@ -732,7 +732,7 @@ def test_of_two_runs_to_one_schema_of_postgres_the_second_is_refused(shop, postg
     import psycopg
 
     from sqlanon.engines.postgres.engine import PostgresEngine
-    from sqlanon.releases.database_targets import SchemaTarget
+    from sqlanon.releases.targets import SchemaTarget
 
     asked = {"quasi": "age", "sensitive": "disease", "l": 4, "into": "release"}
     with psycopg.connect(shop.dsn("shop"), autocommit=True) as other:

@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.plans.templates import ident
-from sqlanon.releases.foreign_content import foreign_parts
+from sqlanon.releases.contents import foreign_parts
 from sqlanon.releases.verification_run import check_since
 from tests.conftest import METHODS
 from tests.engines.hostile import (

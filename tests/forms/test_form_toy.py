@@ -99,7 +99,7 @@ def test_a_table_that_breaks_its_promise_is_refused(people):
         ("select * replace (case when disease = 'd1' then 0 else count end as count) from t", "crowds"),
     ):
         people.execute(f"create or replace table changed as with t as (from {release.tables['tally']}) {change}")
-        report = release.form.verification.verify(replace(release.published_tables, tables={"tally": Sql("changed")}))
+        report = release.form.verify(replace(release.published_tables, tables={"tally": Sql("changed")}))
         assert [check.name for check in report.checks if check.holds is False] == [failing]
 
 

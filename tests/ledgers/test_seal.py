@@ -233,7 +233,11 @@ def test_older_copies_are_noticed_by_what_lies_beside(copied):
         release(con, folder, "elsewhere")
     # a note of another ledger, of an older release, and of none at all
     shutil.copy(folder / "other.ledger.last", folder / "ward.ledger.last")
-    for text, words in ((None, "notes another release"), ("x", "does not say which release"), ("[]", "does not say")):
+    for text, words in (
+        (None, "and not of .*, whose release 3 is another one"),
+        ("x", "does not say which release"),
+        ("[]", "does not say"),
+    ):
         (folder / "ward.ledger.last").write_text(text or (folder / "other.ledger.last").read_text())
         (folder / "ward.ledger").write_bytes(newest)
         with pytest.raises(UsageError, match=words):

@@ -267,7 +267,7 @@ def test_a_release_says_which_columns_are_known_and_nothing_of_the_distribution(
 BAD = [
     ({"r": 1}, "r = 1 protects nobody"),
     ({"r": 0.5}, "r = 0.5 protects nobody"),
-    ({"r": float("inf")}, "more than any table has rows"),
+    ({"r": float("inf")}, "which no table reaches"),
     ({"r": float("nan")}, "is not a number"),
     ({"r": "3"}, "is not a number"),
     ({"background_from": ()}, "say what the adversary knows"),

@@ -9,7 +9,7 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, UsageError, VerificationError
 from sqlanon.publishing.store_macros import store
-from sqlanon.releases.foreign_content import foreign_parts
+from sqlanon.releases.contents import foreign_parts
 from tests.conftest import PATIENTS
 from tests.databases import connect
 

@@ -17,8 +17,8 @@ from sqlanon.cli.app import app
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
 from sqlanon.plans.statement import Statement
-from sqlanon.releases import database_targets
-from sqlanon.releases.database_targets import SchemaTarget
+from sqlanon.releases import targets
+from sqlanon.releases.targets import SchemaTarget
 
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease"]
 UNIQUE = ["--quasi", "q,q2", "--unique-quasi", "keep", "--sensitive", "s"]
@@ -469,14 +469,14 @@ def test_of_two_transactions_to_one_schema_one_publishes(patients, monkeypatch):
     first = DuckDBEngine(patients.cursor())
     second = DuckDBEngine(patients.cursor())
     statement = Statement("st", "select 1 as one")
-    monkeypatch.setattr(database_targets, "write_comments", lambda manifest: {})  # of a manifest that says nothing
-    targets = [SchemaTarget(engine, "ward", False) for engine in (first, second)]
-    with targets[1], pytest.raises(TargetError, match="has written there meanwhile"), targets[0]:
+    monkeypatch.setattr(targets, "write_comments", lambda manifest: {})  # of a manifest that says nothing
+    places = [SchemaTarget(engine, "ward", False) for engine in (first, second)]
+    with places[1], pytest.raises(TargetError, match="has written there meanwhile"), places[0]:
         pass
-    with targets[0]:
-        targets[0].write(statement)
-        targets[0].commit({"files": {}})
-    with pytest.raises(TargetError, match="exists"), targets[1]:
+    with places[0]:
+        places[0].write(statement)
+        places[0].commit({"files": {}})
+    with pytest.raises(TargetError, match="exists"), places[1]:
         pass
     with pytest.raises(TargetError, match="exists"):
         SchemaTarget(second, "ward", False)

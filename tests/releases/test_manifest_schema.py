@@ -89,22 +89,68 @@ def test_a_text_that_is_no_manifest_is_not_certified(published):
     assert certified(published["anatomy"], sound)
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("anatomy", "parameters rows_per_person"),
-        ("splu", "groups"),
-        ("mondrian", "parameters draws"),
-        ("uncertain", "parameters nulls"),
+ROWS = [{"ssn": 1, "disease": SECRET}]
+OPEN, ASK = sqlanon.open, lambda place: sqlanon.open(place).estimate("select count(*) as n from release")
+OTHER_COLUMNS = "have other columns than its manifest says"
+# whose manifest, what it says instead and where, what is done with it, why that is refused
+REFUSED = [
+    ("anatomy", "parameters rows_per_person", ROWS, OPEN, "records what no release has: parameters rows_per_person"),
+    ("anatomy", "engine", SECRET, OPEN, "records what no release has: engine"),
+    ("anatomy", "verified quasi_rows", {"a": 1}, OPEN, "records what no release has: verified quasi_rows"),
+    ("anatomy", "format", 0, OPEN, "records what no release has: format"),
+    ("anatomy", "rows", -1, OPEN, "records what no release has: rows"),
+    ("anatomy", "files", {"qit.parquet": 7}, OPEN, "records what no release has: files qit.parquet"),
+    ("anatomy", "guarantee", {}, OPEN, "records what no release has: guarantee l is missing"),
+    ("anatomy", "engine", "\ud800", OPEN, "is not JSON as manifests are written"),
+    ("anatomy", "columns quasi", ["\ud800", "sex"], OPEN, "is not JSON as manifests are written"),
+    ("splu", "groups", ROWS, OPEN, "records what no release has: groups"),
+    ("mondrian", "parameters draws", ROWS, OPEN, "records what no release has: parameters draws"),
+    ("uncertain", "parameters nulls", ROWS, OPEN, "records what no release has: parameters nulls"),
+    ("uncertain", "parameters alternative_of", SECRET * 9, OPEN, "records what no release has: parameters alternative"),
+    ("uncertain", "columns sensitive", [SECRET], OPEN, "are not named by the sensitive one"),
+    *[
+        (name, "verified", {}, sqlanon.report, "does not say what is told of its release")
+        for name in ("anatomy", "robust", "uncertain", "mondrian")
     ],
-)
-def test_rows_of_people_in_place_of_a_word(published, name, path):
-    sound = text_of(published[name])
-    manifest = json.loads(sound)
+    *[
+        (name, "columns quasi", ["nobody", "sex"], act, OTHER_COLUMNS)
+        for name in ("anatomy", "anatomy of two", "robust", "splu", "splu of two")
+        for act in (ASK, sqlanon.attack, sqlanon.report)
+    ],
+    (
+        "anatomy",
+        "files",
+        {"../../etc/passwd": {"sha256": "0" * 64}, "qit.parquet": {}},
+        ASK,
+        "a file outside the release",
+    ),
+    ("anatomy", "files", {}, ASK, "qit.parquet .not in the manifest., st.parquet .not in the manifest."),
+    ("anatomy", "columns", {}, OPEN, "does not name its columns"),
+    ("anatomy", "columns quasi", ["age'; drop table x", "sex"], ASK, OTHER_COLUMNS),
+    ("anatomy", "columns group", "nobody", sqlanon.attack, OTHER_COLUMNS),
+    ("splu", "columns sensitive", ["disease", "nobody"], OPEN, "how its sensitive columns were randomized"),
+    ("mondrian", "parameters published age type", "DATE", sqlanon.attack, OTHER_COLUMNS),
+    ("uncertain", "parameters types age", "DATE", ASK, "cannot be read as uncertain data"),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "value", "act", "says"), REFUSED)
+def test_what_contradicts_a_release_is_refused_in_a_sentence(published, name, path, value, act, says):
+    sound, manifest = text_of(published[name]), json.loads(text_of(published[name]))
     *above, last = path.split()
-    (manifest[above[0]] if above else manifest)[last] = [{"ssn": 1, "disease": SECRET}]
-    assert not certified(published[name], json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    assert certified(published[name], sound)
+    inside = manifest
+    for key in above:
+        inside = inside[key]
+    inside[last] = value
+    try:
+        (published[name] / "release.json").write_text(json.dumps(manifest))
+        with pytest.raises(sqlanon.ReleaseError, match=says) as error:
+            act(published[name])
+        assert SECRET not in str(error.value)
+        if act is not OPEN:
+            assert str(sqlanon.open(published[name]))  # whatever it says of itself
+    finally:
+        (published[name] / "release.json").write_text(sound, encoding="utf-8")
 
 
 def test_a_newer_format_is_refused_with_what_to_install(published, shell):

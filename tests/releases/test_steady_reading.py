@@ -6,7 +6,7 @@ import pytest
 
 import sqlanon
 from sqlanon.errors import ReleaseError
-from sqlanon.releases import asked_release, file_checks
+from sqlanon.releases import asked_release, contents
 
 ASKED = {"quasi": "age,sex,zipcode", "sensitive": "disease", "id": "ssn"}
 COUNT = "SELECT COUNT(*) AS n FROM release"
@@ -17,7 +17,7 @@ def replaced(patients, tmp_path, monkeypatch):
     """Return a release that is replaced in the middle of being read, as often as the test says."""
     monkeypatch.setattr(asked_release, "_PAUSE", 0)
     release = sqlanon.anatomy(patients, "patients", l=4, out=tmp_path / "release", **ASKED)
-    digest, turns = file_checks.file_sha256, iter(())
+    digest, turns = contents.file_sha256, iter(())
 
     def often(times):
         nonlocal turns
@@ -31,7 +31,7 @@ def replaced(patients, tmp_path, monkeypatch):
             break
         return found
 
-    monkeypatch.setattr(file_checks, "file_sha256", replacing)
+    monkeypatch.setattr(contents, "file_sha256", replacing)
     return release, often
 
 

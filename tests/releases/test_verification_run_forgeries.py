@@ -186,7 +186,7 @@ def test_a_forged_parameter_is_refused_before_anything_is_computed(published, tm
         sqlanon.open(release)
 
 
-def excused(release, parameters, classes=None):
+def excused(release, parameters, classes=1.0):
     """Let a manifest say what its maker claims of it, without the texts that would have to be made again."""
 
     def change(manifest):

@@ -9,15 +9,14 @@ import typer
 from sqlanon.api import judgement
 from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
-from sqlanon.cli.console import say, write_out
+from sqlanon.cli.console import Format, say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.session_options import SessionOptions
+from sqlanon.cli.options import Session
 from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion
     from sqlanon.breaches.associations import Breach
-    from sqlanon.cli import display
     from sqlanon.engines.base import Engine
 
 
@@ -39,17 +38,15 @@ File = Annotated[Path | None, typer.Option("--out", help="Write all associations
 def breach(
     values: Values,
     threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Exit 3 where an association's probability may be larger.")
+        float | None, typer.Option(help="Exit 3 where an association's probability may be larger.")
     ] = None,
-    cover: Annotated[
-        int | None, typer.Option("--cover", help="Exit 3 where an association's cover is smaller.")
-    ] = None,
+    cover: Annotated[int | None, typer.Option(help="Exit 3 where an association's cover is smaller.")] = None,
     explained: Explained = None,
     out: File = None,
-    into: Annotated[str | None, typer.Option("--into", help="Keep all associations in a new table.")] = None,
+    into: Annotated[str | None, typer.Option(help="Keep all associations in a new table.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file at --out.")] = False,
     *,
-    session: SessionOptions,
+    session: Session,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
     from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
@@ -58,7 +55,7 @@ def breach(
     from sqlanon.read_places import refuse_read
     from sqlanon.sql.sources.queried_source import read_files
 
-    question = BreachQuestion.of(session.engine.value, **arguments_of(judgement.breach, values))
+    question = BreachQuestion.of(session.engine, **arguments_of(judgement.breach, values))
     if threshold is not None and not 0 <= threshold <= 1:
         raise UsageError(f"the threshold {threshold:g} is no probability; it lies between 0 and 1")
     if cover is not None and cover < 1:
@@ -71,7 +68,7 @@ def breach(
         write_out(render_analysis(question, engine))
         return
     if explained is not None:
-        _explain(question, engine, explained, session.how.value)
+        _explain(question, engine, explained, session.how)
         return
     if into is not None:
         check_table(engine, into)
@@ -81,13 +78,13 @@ def breach(
         analysis.store(into)
     if out is not None:
         analysis.write(out, overwrite)
-    _show(analysis, session.how.value)
+    _show(analysis, session.how)
     for note in analysis.notes:
         say(note)
     analysis.require(threshold, cover)
 
 
-def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str], how: "display.Format") -> None:
+def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str], how: Format) -> None:
     """Say what the graph knows of one association: an object for programs, sentences for people."""
     from sqlanon.breaches.analysis import explain_association
     from sqlanon.cli import display
@@ -103,7 +100,7 @@ def _explain(question: "BreachQuestion", engine: "Engine", pair: tuple[str, str]
     console().print(visible(text.rstrip("\n")))
 
 
-def _show(analysis: "Breach", how: "display.Format") -> None:
+def _show(analysis: "Breach", how: Format) -> None:
     """Print an analysis to standard output: in a table the 20 most probable, in json and csv every association."""
     from sqlanon.breaches.associations import TOP_COUNT
     from sqlanon.cli import display

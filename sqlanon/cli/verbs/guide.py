@@ -29,7 +29,7 @@ def topics() -> dict[str, Path]:
 def guide(
     topic: Annotated[str | None, typer.Argument(help="The guide to read; without one, all are listed.")] = None,
     schema: Annotated[
-        str | None, typer.Option("--schema", help="Print a format as a JSON schema: release, ledger, job or log.")
+        str | None, typer.Option(help="Print a format as a JSON schema: release, ledger, job or log.")
     ] = None,
 ) -> None:
     """Show a guide: what a method promises, how a verb is used, with examples that run."""

@@ -11,8 +11,7 @@ from sqlanon.api import recipient
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Format, ReleaseArgument
-from sqlanon.cli.session_options import SessionOptions
+from sqlanon.cli.options import ReleaseArgument, Session
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
 from sqlanon.read_places import check_new_file
@@ -21,7 +20,7 @@ from sqlanon.sql.sources.queried_source import read_files
 
 @command(epilog="Example: sqlanon complete release --tables 10 --out completed")
 @command_of(recipient.complete, required=("out",))
-def complete(release: ReleaseArgument, values: Values, session: SessionOptions) -> None:
+def complete(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Complete a release: tables of plausible microdata for any tool, learned from the release alone.
 
     They say nothing beyond the release. Analyse each, and pool the results: sqlanon guide complete.
@@ -33,7 +32,7 @@ def complete(release: ReleaseArgument, values: Values, session: SessionOptions) 
     with display.progress():
         completion = recipient.complete(opened, **values)
     rows = int(opened.manifest["rows"])
-    if session.how is Format.table:
+    if session.how == "table":
         sys.stdout.write(f"{len(completion)} completed tables of {rows:,} rows in {visible(str(values['out']))}\n")
         if (share := completion.own_value_share) is not None:
             sys.stdout.write(f"up to about {share:.0%} of a table's rows hold their person's own value\n")
@@ -44,7 +43,7 @@ def complete(release: ReleaseArgument, values: Values, session: SessionOptions) 
 
     listed = DataFrame({"file": [file.name for file in completion.files], "rows": rows, "seed": completion.seed})
     listed["own_value_share"] = completion.own_value_share
-    display.show_frame(listed, "json" if session.how is Format.json else "csv")
+    display.show_frame(listed, session.how)
 
 
 @command(
@@ -55,14 +54,12 @@ def complete(release: ReleaseArgument, values: Values, session: SessionOptions) 
 def verify(
     release: ReleaseArgument,
     values: Values,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="With --voters: save all of their lines, .parquet or .csv.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="With --voters: save all of their lines, .parquet or .csv.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
     *,
-    session: SessionOptions,
+    session: Session,
 ) -> None:
-    """Prove from the published files what can be proved; exit 3 where something does not hold or is not proved."""
+    """Prove from the published files what can be proved; exit 3 where something fails or is not proved."""
     from sqlanon.cli import display
 
     files = (*values.get("background", ()), values.get("voters"), values.get("since"))
@@ -82,7 +79,7 @@ def verify(
         return
     with display.progress("verifying"):
         report = opened.verify(**values)
-    display.show_report(report, session.how.value)
+    display.show_report(report, session.how)
     lines = 0 if report.presence is None else len(report.presence)
     if report.presence is not None and out is not None:
         from sqlanon.publishing.kept_files import save_frame
@@ -92,18 +89,12 @@ def verify(
     elif lines > display.SHOWN_VOTERS:
         shown = display.SHOWN_VOTERS
         say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
-    if report.holds is False:
-        failed = [check.name for check in report.checks if check.holds is False]
-        changed = "; its files were changed or lost: get a fresh copy from its publisher" if "files" in failed else ""
-        say(f"the release does not hold: {', '.join(failed)}{changed}{report.doubt and f'; {report.doubt}'}")
+    offered = session.how == "table" and report.holds and not values["against"]
+    if session.how == "table" or not report.holds:
+        say(report.verdict.words + (" --against SOURCE compares it with the microdata too." if offered else ""))
+    if not report.holds:
         raise typer.Exit(3)
-    if report.holds is None:
-        say(f"no check fails, and the promise is not proved: {', '.join(report.unproved)} was not run")
-        raise typer.Exit(3)
-    if session.how is Format.table:
-        open_checks = [check.name for check in report.checks if check.holds is None]
-        judged = f"no check fails; not judged: {', '.join(open_checks)}" if open_checks else "every check holds"
-        say(judged + ("" if values["against"] else "; --against SOURCE compares it with the microdata too"))
+    if session.how == "table":
         attacked = shlex.join(["sqlanon", "attack", release, *session.place])
         asked = shlex.join(["sqlanon", "estimate", release, "SELECT COUNT(*) FROM release", *session.place])
         say(f"next{session.dsn_reminder}: what attacks reach, and a first question\n{attacked}\n{asked}")
@@ -115,13 +106,11 @@ def verify(
 @command_of(recipient.estimate)
 def estimate(
     release: ReleaseArgument,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the intervals into this file, .png or .svg.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the intervals into this file, .png or .svg.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
     *,
     values: Values,
-    session: SessionOptions,
+    session: Session,
 ) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals.
 
@@ -144,7 +133,7 @@ def estimate(
         answer = opened.ask(query, **values)
     for message in answer.messages:
         say(message)
-    display.show_answer(answer, session.how.value)
+    display.show_answer(answer, session.how)
     if plot is not None:
         from sqlanon.estimation.answer import as_answer
 

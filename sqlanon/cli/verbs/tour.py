@@ -18,7 +18,7 @@ def page(
         str | None, typer.Argument(metavar="[SOURCE]", help="Parquet, CSV or JSON path or glob; a table's name.")
     ] = None,
     database: DatabaseOption = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0: a free one.")] = 0,
 ) -> None:
     """Open a local page: check, choose, publish, verify, attack, report and ask by looking and clicking.
 
@@ -35,7 +35,7 @@ def page(
 
 @command(epilog="Example: sqlanon demo")
 def demo(
-    keep: Annotated[Path | None, typer.Option("--keep", help="Directory to keep the tour's files in.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Directory to keep the tour's files in.")] = None,
 ) -> None:
     """Publish an invented hospital table, verify the release, and ask it a question."""
     if keep is not None:

@@ -1,16 +1,22 @@
 """Rows in boxes: ranges, nodes or sets of quasi values, and exact sensitive values."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import NO_GROUPS, NOT_COMPLETED, Form, Presence, Tables
 from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
+from sqlanon.methods.mondrian.read_manifest import described as read_attributes
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.json_schema import record, whole, word
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import Mark
+from sqlanon.plans.sensitive_tables import sensitive_tables
+from sqlanon.verification.checks import PublishedTables, Report
+from sqlanon.verification.types import SINGLE, TEXT, Layout
 
 _FIGURES = {
     **SORTED,
@@ -49,36 +55,61 @@ class BoxForm(Form):
     warning = "forms/generalized/warning.md"
     shown_parameters = ("k", "l", "diversity", "partition", "nulls")
 
+    def layout(self, manifest: Manifest) -> Layout:
+        """Return the columns of boxes, bounds of their attribute's type, with those of each sensitive column."""
+        boxed = {
+            name: {"low": (attribute.type,), "high": (attribute.type,), "unknown": ("BOOLEAN",)}.get(part, TEXT)
+            for attribute in read_attributes(manifest)
+            for part, name in attribute.names.items()
+        }
+        return {table: {**boxed, column: SINGLE} for column, table in sensitive_tables(manifest).items()}
+
+    def check_manifest(self, manifest: Manifest, where: str) -> None:
+        """Refuse a manifest that does not describe generalized rows with a k that protects anybody."""
+        read_attributes(manifest, where)
+
+    def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
+        """Return what is promised, as numbers and the word for what l is."""
+        parameters = manifest["parameters"]
+        return {name: parameters[name] for name in ("k", "l", "diversity") if name in parameters}
+
+    def verify(self, published: PublishedTables) -> Report:
+        """Check what the tables alone prove, and that those of several columns share their boxes."""
+        from sqlanon.forms.generalized.verification import compare_boxes
+
+        report = super().verify(published)
+        if self.has_several(published.manifest):
+            report = replace(report, checks=(*report.checks, compare_boxes(published)))
+        return report
+
     @property
     def presence(self) -> Presence | None:
         """Look for the boxes in which voters lie."""
         from sqlanon.forms.generalized.verification import box_presence_query
 
-        return box_presence_query if self.several is None else None
+        return box_presence_query
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.cells.boxes import BoxTables
 
-        return Session(BoxTables, engine, tables, manifest, self.estimators, apart=self.several is not None)
+        return Session(BoxTables, engine, tables, manifest, self.estimators, apart=self.has_several(manifest))
 
     # -- words ---------------------------------------------------------------------------------
 
     def describe_quasi(self, manifest: Manifest, write_name: Callable[[str], str]) -> dict[str, str]:
         """Say what the columns of boxes are."""
-        from sqlanon.methods.mondrian.read_manifest import described
-
         rules = manifest["parameters"].get("coarsen", {})
         coarser = {name: f"; made coarser: {Coarsening(rule).words}" for name, rule in rules.items()}
         return {
             name: _PARTS[part].format(name=write_name(attribute.name)) + coarser.get(attribute.name, "")
-            for attribute in described(manifest)
+            for attribute in read_attributes(manifest)
             for part, name in attribute.names.items()
         }
 
     def grouping(self, manifest: Manifest) -> tuple[str, str, list[str]]:
         """Return the boxes."""
-        published = self.verification.published_columns(manifest)["data"]
+        published = self.published_columns(manifest)["data"]
         return "boxes", "data", [name for name in published if name not in manifest["columns"]["sensitive"]]
 
 

@@ -1,12 +1,9 @@
 """Verify a release of generalized rows: k and l of every class of equal boxes, and that boxes are what they say."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from sqlanon.adversary.voter_list import boxes_query, name_answers, read_voters
-from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.mondrian.read_manifest import described, held_table
 from sqlanon.plans.manifest import Manifest
@@ -25,31 +22,6 @@ from sqlanon.verification.multisets import (
     multiset_check,
 )
 from sqlanon.verification.row_order import check_order
-
-
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not describe generalized rows with a k that protects anybody."""
-    described(manifest, where)
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return the published table's columns in order, as the manifest declares them."""
-    return {"data": [*_boxed(manifest), *manifest["columns"]["sensitive"]]}
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Say which column is not of its attribute's type: bounds are, nodes and sets are text."""
-    sql_types = published.columns("data")
-    for attribute in described(published.manifest):
-        for part, name in attribute.names.items():
-            sql_type = {"low": attribute.type, "high": attribute.type, "unknown": "BOOLEAN"}.get(part, "VARCHAR")
-            if sql_types[name] != sql_type:
-                return f"{name!r} is {sql_types[name]}, not {sql_type}"
-    return None
-
-
-def _boxed(manifest: Manifest) -> list[str]:
-    return [name for attribute in described(manifest) for name in attribute.names.values()]
 
 
 def shapes_of(
@@ -81,12 +53,13 @@ def held_nodes(published: PublishedTables, attribute: Attribute) -> Sql:
 def verify(published: PublishedTables) -> Report:
     """Check a release from its table alone: order, class sizes, different sensitive values, boxes."""
     (sensitive,) = published.manifest["columns"]["sensitive"]
-    attributes, boxed = described(published.manifest), _boxed(published.manifest)
+    attributes = described(published.manifest)
+    boxed = [name for attribute in attributes for name in attribute.names.values()]
     shapes = shapes_of(attributes, dict(zip(boxed, boxed, strict=True)), partial(covered_values, published))
     parameters = published.manifest["parameters"]
     limits = {"k": parameters["k"], "l": parameters["l"], "frequent": is_frequent(published.manifest)}
     answers = published.answer_chapter("verify/boxes", boxed=boxed, sensitive=sensitive, **shapes, **limits)
-    order, rows = check_order(published, published_columns(published.manifest), "sorted by the published columns")
+    order, rows = check_order(published, {"data": [*boxed, sensitive]}, "sorted by the published columns")
     classes, boxes = answers["classes"], answers["boxes"]
     faults = {name: int(boxes[name]) for name in ("wrong_bounds", "wrong_nodes", "wrong_sets")}
     l = parameters["l"]
@@ -111,11 +84,6 @@ def is_frequent(manifest: Manifest) -> bool:
     """Tell whether no value may stand in more than 1/l of a box; version 0.2.0 promised l different values."""
     parameters = manifest["parameters"]
     return bool(parameters.get("diversity") == "frequent" and parameters["l"] > 1)
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers and the word for what l is."""
-    return {name: manifest["parameters"][name] for name in ("k", "l", "diversity") if name in manifest["parameters"]}
 
 
 def _room(
@@ -174,31 +142,20 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     return counts, room, Check(OWN_GROUP, required, misplaced, not misplaced["in_wrong_groups"])
 
 
-REQUIRED = "every box as often in the table of each column"
-
-
-class SeveralBoxes(SeveralTables):
-    """Verify releases of boxes, with a table for each sensitive column."""
-
-    def verify(self, published: PublishedTables) -> Report:
-        """Check a release from its tables alone, in every column, and that they share their boxes."""
-        report = super().verify(published)
-        first, *others = [*sensitive_tables(published.manifest).values()]
-        boxed = self.published_columns(published.manifest)[first][:-1]
-        names = tuple(f"value_{number}" for number, _ in enumerate(boxed, start=1))
-        listed = ", ".join(f"{ident(column)} as {name}" for column, name in zip(boxed, names, strict=True))
-        unequal = 0
-        for other in others:  # the boxes of each further table, and those of the first
-            one, two = (
-                Sql(f"(select {listed}, 1 as {WEIGHT} from {published.tables[table]})") for table in (first, other)
-            )
-            row = count_others(published, f"boxes of {other}", AlignedColumns(one, two, names))
-            unequal += int(row["added_rows"] + row["missing_rows"])
-        check = Check("same_boxes", REQUIRED, {"unequal_boxes": unequal}, not unequal)
-        return replace(report, checks=(*report.checks, check))
-
-
-SEVERAL = SeveralBoxes
+def compare_boxes(published: PublishedTables) -> Check:
+    """Check that the tables of all sensitive columns have the same boxes."""
+    first, *others = sensitive_tables(published.manifest).values()
+    boxed = [name for attribute in described(published.manifest) for name in attribute.names.values()]
+    names = tuple(f"value_{number}" for number, _ in enumerate(boxed, start=1))
+    listed = ", ".join(f"{ident(column)} as {name}" for column, name in zip(boxed, names, strict=True))
+    unequal = 0
+    for other in others:  # the boxes of each further table, and those of the first
+        one, two = (Sql(f"(select {listed}, 1 as {WEIGHT} from {published.tables[table]})") for table in (first, other))
+        row = count_others(published, f"boxes of {other}", AlignedColumns(one, two, names))
+        unequal += int(row["added_rows"] + row["missing_rows"])
+    return Check(
+        "same_boxes", "every box as often in the table of each column", {"unequal_boxes": unequal}, not unequal
+    )
 
 
 def box_presence_query(published: PublishedTables, voters: object) -> str:

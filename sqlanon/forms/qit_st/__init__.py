@@ -4,15 +4,18 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import ReleaseError
 from sqlanon.estimation.session import GO_TOGETHER, Session
 from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
 from sqlanon.forms.estimate_script import write_group_script
 from sqlanon.forms.form import SINCE, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.plans.json_schema import either, number, record, whole, word
-from sqlanon.plans.manifest import Manifest, of_people
+from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.marks import Mark
+from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.verification.checks import Check, PublishedTables
+from sqlanon.verification.types import SINGLE, WHOLE, Layout
 
 if TYPE_CHECKING:
     from sqlanon.completion.complete_release import Chain
@@ -45,6 +48,30 @@ class GroupForm(Form):
     words: tuple[str, ...] = ("forms/qit_st/words.txt",)
     warning = "forms/qit_st/warning.md"
 
+    def layout(self, manifest: Manifest) -> Layout:
+        """Return the columns: those of people with their group, and of each group its values with their counts."""
+        columns, group = manifest["columns"], {manifest["columns"]["group"]: WHOLE}
+        lines = {
+            table: {**group, sensitive: SINGLE, columns["count"]: WHOLE}
+            for sensitive, table in sensitive_tables(manifest).items()
+        }
+        return {"qit": {**dict.fromkeys(columns["quasi"], SINGLE), **group}, **lines}
+
+    def check_manifest(self, manifest: Manifest, where: str) -> None:
+        """Refuse a manifest without an l; of people, or under a ledger, one that does not say what these rest on."""
+        columns, parameters = manifest["columns"], manifest["parameters"]
+        if parameters.get("l", 1) < 2:
+            raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
+        if of_people(manifest) and not set(columns["sensitive"]) <= {*parameters.get("owner_values", {})}:
+            raise ReleaseError(f"the manifest of {where} does not say how many values the owners of values have")
+        if follows(manifest) and len(columns["sensitive"]) > 1:
+            raise ReleaseError(f"the manifest of {where} is of a ledger, which keeps one sensitive column")
+
+    def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
+        """Return what is promised, as numbers."""
+        l = manifest["parameters"]["l"]
+        return {"l": l, "confidence": 1 / l}
+
     def since_query(self, published: PublishedTables, earlier: PublishedTables) -> str:
         """Return the query that compares the groups that both releases show."""
         columns, before = published.manifest["columns"], earlier.manifest["columns"]
@@ -67,14 +94,14 @@ class GroupForm(Form):
         """Look voters up by their exact values."""
         from sqlanon.adversary.voter_list import presence_query
 
-        return presence_query if self.several is None else None
+        return presence_query
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.qit_st.tables import GroupTables
 
         estimators = OF_PEOPLE if of_people(manifest) else self.estimators
-        if self.several is None:
+        if not self.has_several(manifest):
             return Session(GroupTables, engine, tables, manifest, estimators)
         return Session(GroupTables, engine, tables, manifest, estimators, apart=True, caveat=GO_TOGETHER)
 

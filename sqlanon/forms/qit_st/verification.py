@@ -1,10 +1,7 @@
 """Verify a release of groups (QIT and ST): sizes, diversity, confidence, and agreement with a source."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from sqlanon.errors import ReleaseError
-from sqlanon.forms.qit_st.several_columns import SeveralTables
 from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
@@ -14,60 +11,11 @@ from sqlanon.verification.linkage import compare_links
 from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, compare_columns, multiset_check
 from sqlanon.verification.row_order import check_order
 
-SEVERAL = SeveralTables
 SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"
 EACH = "everybody of a group with a value of their own there, each value once"
 AT_MOST = "no group larger in QIT than in ST, and none without a row: others of it have departed"
-QUASI_ROWS = "quasi_rows"
-WHOLE_NUMBER_TYPES = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "HUGEINT",
-    "INT",
-    "UBIGINT",
-    "UINTEGER",
-    "INT8",
-    "INT4",
-)
-
-
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not describe a QIT and an ST with an l that protects anybody."""
-    columns, l = manifest["columns"], manifest["parameters"].get("l")
-    if len(columns["sensitive"]) != 1 or not {"group", "count"} <= set(columns):
-        raise ReleaseError(f"the manifest of {where} does not describe a QIT and an ST")
-    if type(l) is not int or l < 2:
-        raise ReleaseError(f"the manifest of {where} does not say an l of at least 2")
-    # the schema of parameters says what is no such number
-    if of_people(manifest) and columns["sensitive"][0] not in manifest["parameters"].get("owner_values", {}):
-        raise ReleaseError(f"the manifest of {where} does not say how many values the owners of values have")
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return each published table's columns in order, as the manifest declares them."""
-    columns = manifest["columns"]
-    return {
-        "qit": [*columns["quasi"], columns["group"]],
-        "st": [columns["group"], *columns["sensitive"], columns["count"]],
-    }
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Say what is wrong with the types of the tables: groups and counts are whole numbers, alike in both."""
-    columns = published.manifest["columns"]
-    qit, st = published.columns("qit"), published.columns("st")
-    group, count = columns["group"], columns["count"]
-    if not (is_whole_number(qit[group]) and is_whole_number(st[group]) and is_whole_number(st[count])):
-        return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
-    return None
-
-
-def is_whole_number(sql_type: str) -> bool:
-    """Tell whether a column of this type holds whole numbers."""
-    return sql_type.upper() in WHOLE_NUMBER_TYPES
+QUASI_ROWS, VALUES = "quasi_rows", "sensitive_counts"  # the checks beside the source
 
 
 def verify(published: PublishedTables) -> Report:
@@ -81,7 +29,7 @@ def prove(published: PublishedTables, signature: Sequence[str] = ()) -> tuple[Re
     signature: the columns that rows of one class share.
     """
     manifest = published.manifest
-    columns, parameters, lines = manifest["columns"], manifest["parameters"], published_columns(manifest)
+    columns, parameters = manifest["columns"], manifest["parameters"]
     l, people, least = parameters["l"], of_people(manifest), parameters["l"] + parameters.get("reserve", 0)
     links = published.linked and published.original and compare_links(published, *published.original)
     answers = published.answer_chapter(
@@ -97,7 +45,8 @@ def prove(published: PublishedTables, signature: Sequence[str] = ()) -> tuple[Re
         signature=signature,
     )
     # ST has one line per group and value: two lines that agree so far are a fault, whatever their counts
-    order, rows = check_order(published, {**lines, "st": lines["st"][:-1]}, SORTED, all_differ=["st"])
+    lines = {"qit": [*columns["quasi"], columns["group"]], "st": [columns["group"], *columns["sensitive"]]}
+    order, rows = check_order(published, lines, SORTED, all_differ=["st"])
     groups = answers["groups"]
     faults = {name: int(groups[name]) for name in ("unequal_groups", "wrong_counts")}
     sizes = EACH if people else AT_MOST if follows(manifest) else EQUAL
@@ -107,33 +56,16 @@ def prove(published: PublishedTables, signature: Sequence[str] = ()) -> tuple[Re
         Check("diversity", f">= {least}", groups["least_distinct"], groups["diversity_holds"]),
         Check("confidence", f"<= 1/{l}", groups["largest_confidence"], groups["confidence_holds"]),
     )
-    figures = _partition_figures(groups, l, rows)
-    if people:  # what a value tells of a row's others is not what it is of
-        figures = {name: figure for name, figure in figures.items() if not name.startswith("reconstruction")}
+    figures = {"rows": rows["qit_rows"] if follows(manifest) else groups["row_count"], **rows}
+    figures |= {"groups": groups["group_count"], **{name: groups[name] for name in ("smallest_group", "largest_group")}}
+    if not people:  # what a value tells of a row's others is not what it is of
+        # RCE = sum over rows of (1 - c_v/n)^2 + sum over w != v of (c_w/n)^2 >= N (1 - 1/l) for every l-diverse one
+        error, bound = groups["reconstruction_error"], groups["row_count"] * (l - 1) / l
+        figures |= {"reconstruction_error": error, "reconstruction_error_bound": bound}
+        figures["reconstruction_error_ratio"] = error / bound if bound else None
     if follows(manifest):
-        figures |= {"rows": rows["qit_rows"], "departed": int(groups["departed"])}
+        figures["departed"] = int(groups["departed"])
     return Report(checks, figures), answers
-
-
-def _partition_figures(groups: Mapping[str, Any], l: int, rows: Mapping[str, int]) -> dict[str, Any]:
-    # RCE = sum over rows of (1 - c_v/n)^2 + sum over w != v of (c_w/n)^2 >= N (1 - 1/l) for every l-diverse partition
-    bound = groups["row_count"] * (l - 1) / l
-    return {
-        "rows": groups["row_count"],
-        **rows,
-        "groups": groups["group_count"],
-        "smallest_group": groups["smallest_group"],
-        "largest_group": groups["largest_group"],
-        "reconstruction_error": groups["reconstruction_error"],
-        "reconstruction_error_bound": bound,
-        "reconstruction_error_ratio": groups["reconstruction_error"] / bound if bound else None,
-    }
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers."""
-    l = manifest["parameters"]["l"]
-    return {"l": l, "confidence": 1 / l}
 
 
 def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, object]:
@@ -163,47 +95,51 @@ def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
     """Check that the published values are the source's, up to the dropped rows, and in the groups of their people."""
     manifest, dropped = published.manifest, published.manifest["dropped_rows"]
-    columns, most, checks = manifest["columns"], dropped, list[Check]()
+    columns, most = manifest["columns"], dropped
     if dropped and of_people(manifest):  # with everybody who is left out all of their values
         (column,) = resolve_names(list(types), columns["sensitive"])
         (largest,) = published.engine.rows(source.largest(column, dropped))
         most = int(largest["most"])
     links = None if published.linked is None else compare_links(published, source, types)
-    for name, table, names, weight in (
-        (QUASI_ROWS, "qit", columns["quasi"], Sql("1")),
-        ("sensitive_counts", "st", columns["sensitive"], ident(columns["count"])),
-    ):
-        if links is not None and (links.same_quasi if table == "qit" else links.same_values):
-            row: Row = {**SAME_ROWS, "missing_rows": links.withheld}
-        else:
-            row = compare_columns(published, name, table, names, weight, source, types)
-        checks.append(_judge(manifest, name, row, dropped, most))
-    if links is None:
-        owners = against(published, owners=[_owners(published, source, types)])
-        own = _judge_groups(manifest, published.answer(OWN_GROUP, owners[OWN_GROUP]))
+
+    def compare(name: str, table: str, names: Sequence[str], weight: Sql, same: bool) -> Row:
+        if links is not None and same:
+            return {**SAME_ROWS, "missing_rows": links.withheld}
+        return compare_columns(published, name, table, names, weight, source, types)
+
+    same_quasi, same_values = (False, False) if links is None else (links.same_quasi, links.same_values)
+    rows = compare(QUASI_ROWS, "qit", columns["quasi"], Sql("1"), same_quasi)
+    # under `keep` values of before are shown, which the source has no more
+    outdated = follows(manifest) and manifest["parameters"].get("changed") == "keep"
+    if outdated:
+        values = Check(VALUES, REPORTED, "not run", None)
     else:
+        lines = compare(VALUES, "st", columns["sensitive"], ident(columns["count"]), same_values)
+        values = _check_values(manifest, lines, dropped, most)
+    if links is not None:
         figures = {"people": links.people, "in_wrong_groups": links.misplaced}
         own = Check(OWN_GROUP, "nobody in a group without their value", figures, not links.misplaced)
-    return (*checks, own)
+    else:
+        owners = against(published, owners=[_owners(published, source, types)])
+        own = _check_owners(published.answer(OWN_GROUP, owners[OWN_GROUP]), outdated)
+    return multiset_check(QUASI_ROWS, rows, dropped), values, own
 
 
-def _judge(manifest: Manifest, name: str, row: Mapping[str, Any], dropped: int, most: int) -> Check:
-    if name != QUASI_ROWS and dropped and of_people(manifest):
+def _check_values(manifest: Manifest, row: Row, dropped: int, most: int) -> Check:
+    """Judge the comparison of ST with the source; most: how many values those of the dropped people are at most."""
+    if follows(manifest):  # ST holds what departed members brought
+        holds = row["missing_rows"] <= dropped
+        # the figures would tell of values that are not shown, so that a release says only whether they agree
+        return Check(VALUES, {"missing_rows": f"<= {dropped}"}, "holds" if holds else dict(row), holds)
+    if dropped and of_people(manifest):
         holds = row["added_rows"] == 0 and row["missing_rows"] <= most
-        return Check(name, {"added_rows": 0, "missing_rows": f"<= {most}"}, dict(row), holds)
-    if name == QUASI_ROWS or not follows(manifest):
-        return multiset_check(name, row, dropped)
-    # ST holds what departed members brought, and under `keep` values that are out of date. The figures would tell of
-    # values that are not shown, so that a release says only whether they agree
-    if manifest["parameters"].get("changed") == "keep":
-        return Check(name, REPORTED, "not run", None)
-    holds = row["missing_rows"] <= dropped
-    return Check(name, {"missing_rows": f"<= {dropped}"}, "holds" if holds else dict(row), holds)
+        return Check(VALUES, {"added_rows": 0, "missing_rows": f"<= {most}"}, dict(row), holds)
+    return multiset_check(VALUES, row, dropped)
 
 
-def _judge_groups(manifest: Manifest, row: Mapping[str, Any]) -> Check:
+def _check_owners(row: Row, outdated: bool) -> Check:
     required = "nobody, of whom quasi values single out, in a group without their value"
-    if follows(manifest) and manifest["parameters"].get("changed") == "keep":
+    if outdated:
         return Check(OWN_GROUP, required, "not run: some are shown with values that they no longer have", None)
     if not row["people"]:
         return Check(OWN_GROUP, required, "nobody is unique on the quasi columns: cannot be told", None)

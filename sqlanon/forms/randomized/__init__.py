@@ -5,27 +5,22 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UsageError
+from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.forms.estimate_script import write_row_script
 from sqlanon.forms.form import NO_GROUPS, SINCE, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
 from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
-from sqlanon.plans.manifest import Manifest, departed
+from sqlanon.plans.manifest import Manifest, departed, follows
 from sqlanon.plans.marks import Mark
+from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.verification.checks import Check, PublishedTables
+from sqlanon.verification.types import SINGLE, Layout
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.completion.complete_release import Chain
-
-
-def randomized_tables(manifest: Mapping[str, Any]) -> list[Table]:
-    """Return what is promised of each sensitive column's counts: title, heads, rows, closing lines."""
-    from sqlanon.methods.splu import binomial  # of one method
-
-    return [binomial.table(column, promised) for column, promised in manifest["guarantee"].items()]
 
 
 def _off_at_least(manifest: Manifest, alpha: float) -> float:
@@ -84,6 +79,40 @@ class RandomizedForm(Form):
     words = ("forms/randomized/words.txt",)
     warning = "forms/randomized/warning.md"
 
+    def layout(self, manifest: Manifest) -> Layout:
+        """Return the columns of the rows, which may be of any type, and of the lists of values."""
+        listed = {table: {column: SINGLE} for table, column in value_lists(manifest).items()}
+        columns = [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]
+        return {"data": dict.fromkeys(columns, SINGLE), **listed}
+
+    def check_manifest(self, manifest: Manifest, where: str) -> None:
+        """Refuse a manifest that does not say how each sensitive column was randomized."""
+        # the schema of parameters says what their values are, where they are said
+        parameters, required = manifest["parameters"], {"gamma", "epsilon", "alpha", "target_error", "residue"}
+        sound = required <= set(parameters) and list(parameters["gamma"]) == manifest["columns"]["sensitive"]
+        if not sound or ("departed" in parameters) != follows(manifest):
+            raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
+
+    def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
+        """Return the guarantee of each sensitive column, from gamma and the number of rows alone.
+
+        Of a release that others of its ledger came before, counts are of everybody whom these releases have shown:
+        decoy groups are whole with them. What is promised of small sums holds for those who are left as well.
+        """
+        from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
+
+        parameters, departed_rows = manifest["parameters"], departed(manifest)
+        settings = [parameters[name] for name in ("epsilon", "alpha", "target_error", "residue")]
+        settings.append(bool(value_lists(manifest)))
+        promised = {
+            column: binomial.guarantee(gamma, rows + departed_rows, *settings)
+            for column, gamma in parameters["gamma"].items()
+        }
+        for promise in promised.values() if departed_rows else ():
+            small = promise["small_sums"]
+            small["off_at_least"] = departures.small_sums(small["alpha"], promise["gamma"], promise["epsilon"])
+        return promised
+
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
         from sqlanon.estimation.randomized.tables import Randomized
@@ -131,7 +160,9 @@ class RandomizedForm(Form):
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is promised of each sensitive column's counts."""
 
-        return randomized_tables(manifest)
+        from sqlanon.methods.splu import binomial  # of one method
+
+        return [binomial.table(column, promised) for column, promised in manifest["guarantee"].items()]
 
     def write_script(self, manifest: Manifest) -> str | None:
         """Return the script that makes views of weights."""

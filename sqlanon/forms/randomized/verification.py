@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlanon.errors import ReleaseError
+from sqlanon.forms.randomized import RANDOMIZED
 from sqlanon.plans.manifest import Manifest, departed, follows
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.sensitive_tables import value_lists
@@ -22,47 +22,6 @@ LEAST = 20  # people of a part that is looked at
 SHOWN_PARTS = 3
 
 
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not say how each sensitive column was randomized."""
-    # the schema of parameters says what their values are, where they are said
-    parameters, required = manifest["parameters"], {"gamma", "epsilon", "alpha", "target_error", "residue"}
-    sound = required <= set(parameters) and list(parameters["gamma"]) == manifest["columns"]["sensitive"]
-    if not sound or ("departed" in parameters) != follows(manifest):
-        raise ReleaseError(f"the manifest of {where} does not say how its sensitive columns were randomized")
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Find nothing wrong: any type of single values can be published."""
-    return None
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return the published tables' columns in order, as the manifest declares them."""
-    listed = {table: [column] for table, column in value_lists(manifest).items()}
-    return {"data": [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]], **listed}
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return the guarantee of each sensitive column, from gamma and the number of rows alone.
-
-    Of a release that others of its ledger came before, counts are of everybody whom these releases have shown: decoy
-    groups are whole with them. What is promised of small sums holds for those who are left as well.
-    """
-    from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
-
-    parameters, departed_rows = manifest["parameters"], departed(manifest)
-    settings = [parameters[name] for name in ("epsilon", "alpha", "target_error", "residue")]
-    settings.append(bool(value_lists(manifest)))
-    promised = {
-        column: binomial.guarantee(gamma, rows + departed_rows, *settings)
-        for column, gamma in parameters["gamma"].items()
-    }
-    for promise in promised.values() if departed_rows else ():
-        small = promise["small_sums"]
-        small["off_at_least"] = departures.small_sums(small["alpha"], promise["gamma"], promise["epsilon"])
-    return promised
-
-
 def _count_lacking(published: PublishedTables, name: str, column: str, one: Sql, other: Sql) -> int:
     """Return how many values of the one relation the other has not; name: what the query is called."""
     sql = published.query("verify/rows/lacking", {"one": one, "other": other}, column=column)
@@ -72,9 +31,8 @@ def _count_lacking(published: PublishedTables, name: str, column: str, one: Sql,
 def verify(published: PublishedTables) -> Report:
     """Check a release from its tables alone: order, that the manifest promises what gamma gives, lists of values."""
     listed, tables = value_lists(published.manifest), published.tables
-    ordered, counted = check_order(
-        published, published_columns(published.manifest), "sorted by the published columns", all_differ=listed
-    )
+    columns = RANDOMIZED.published_columns(published.manifest)
+    ordered, counted = check_order(published, columns, "sorted by the published columns", all_differ=listed)
     checks = [ordered, _gamma_check(published.manifest, counted["data_rows"])]
     if listed:
         lacking = {
@@ -93,7 +51,7 @@ def _gamma_check(manifest: Manifest, rows: int) -> Check:
     whole = manifest["parameters"]["residue"] == "keep" or all(ever % gamma == 0 for gamma in gammas.values())
     feasible = all(ever >= gamma for gamma in gammas.values())
     promise = manifest.get("guarantee")  # a new release has none before it is verified
-    agrees = not promise or (feasible and equal_figures(guarantee(manifest, rows), promise))
+    agrees = not promise or (feasible and equal_figures(RANDOMIZED.guarantee(manifest, rows), promise))
     return Check(
         "gamma",
         "the promise that gamma gives, and whole decoy groups",

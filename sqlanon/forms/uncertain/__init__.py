@@ -1,14 +1,17 @@
 """The form of uncertain data: QIT with cells that may stand for several values, ST with sets of sensitive values."""
 
 from collections.abc import Callable
+from typing import Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
+from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.json_schema import either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
+from sqlanon.verification.types import SINGLE, TEXT, WHOLE, Layout
 
 _FIGURES = {
     **SORTED,
@@ -24,6 +27,8 @@ _FIGURES = {
     "least_weights": either(whole(), word(None)),
     "largest_confidence": SHARE,
 }
+# in PostgreSQL such a list would need a type of its own
+MARKS = ('STRUCT("attribute" VARCHAR, count INTEGER)[]', "JSON")
 _ROLES = {**GROUP_ROLES, "qiid": NAME, "alternatives": NAME, "values": several(NAME, 1)}
 
 
@@ -43,6 +48,27 @@ class UncertainForm(Form):
     shown_parameters = (
         *("k", "l", "threshold", "undiverse", "max_group", "max_alternatives", "order_alternatives", "draws"),
     )
+
+    def layout(self, manifest: Manifest) -> Layout:
+        """Return the columns of QIT with marks of what is uncertain, and of ST one column for each alternative."""
+        columns, read = manifest["columns"], described(manifest)
+        label = {columns["label"]: SINGLE} if "label" in columns else {}
+        # a node of a hierarchy is named by its text, also where the column held numbers
+        quasi = {name: TEXT if name in read.hierarchies else SINGLE for name in columns["quasi"]}
+        first, *others = columns["values"]
+        group = {columns["group"]: WHOLE}
+        return {
+            "qit": {**label, columns["qiid"]: TEXT, columns["alternatives"]: MARKS, **quasi, **group},
+            "st": {**group, first: SINGLE, **dict.fromkeys(others, first), columns["count"]: WHOLE},
+        }
+
+    def check_manifest(self, manifest: Manifest, where: str) -> None:
+        """Refuse a manifest that does not describe uncertain data with a K and an L that protect anybody."""
+        described(manifest, where)
+
+    def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
+        """Return what is promised, as numbers."""
+        return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""

@@ -1,9 +1,8 @@
 """Verify a release of uncertain data: sizes, weights, and that exactly the uncertain values are shown as uncertain."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from sqlanon.forms.qit_st.verification import is_whole_number
+from sqlanon.forms.uncertain import UNCERTAIN
 from sqlanon.forms.uncertain.release_relations import (
     is_single,
     read_sets,
@@ -13,8 +12,7 @@ from sqlanon.forms.uncertain.release_relations import (
 )
 from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
-from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.verification.multisets import (
@@ -28,32 +26,134 @@ from sqlanon.verification.row_order import check_order
 
 # no name that queries of recipients read: a cast of such a column to a whole number is refused
 _VALUE = "sensitive_value"
+SORTED = "sorted by the published columns, every set once in a group"
+# what is found of lines of ST that are one value each, and all different
+NO_FAULTY_LINES = {"faulty_lines": 0, "equal_lines": 0, "uncertain_values": 0}
 
 
-def _align_columns(published: PublishedTables, source: Source, types: Mapping[str, str]) -> dict[str, AlignedColumns]:
-    """Return what is compared with the source, by the names of the checks."""
-    original = read_source_rows(published, source, types)
-    return {
-        "quasi_rows": _align_quasi(published, original),
-        "sensitive_counts": _align_sensitive(published, original),
+def verify(published: PublishedTables) -> Report:
+    """Check a release from its tables alone: order, sizes, weights, marks, values."""
+    parameters = published.manifest["parameters"]
+    answers, order, rows = _read_tables(published)
+    weights, marks = answers["weights"], answers["alternatives"]
+    k, l, threshold, most = (parameters.get(name) for name in ("k", "l", "threshold", "max_group"))
+    sound = weights["group_count"] > 0
+    sized = sound and not weights["small_groups"] and (most is None or weights["largest_group"] <= most)
+    # each figure of these checks counts groups, lines or values that break the promise; all are 0 in a sound release
+    sizes = _check_none(
+        "cluster_size",
+        f"every group >= {k}{'' if most is None else f' and <= {most}'}, as large in QIT as in ST",
+        _pick(weights, "unequal_groups", "wrong_counts"),
+        sized,
+        {name: weights[name] for name in ("smallest_group", "largest_group")},
+    )
+    unsafe = _pick(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
+    unsafe |= _pick(answers["set_lines"], "faulty_lines", "equal_lines")
+    safe = f"every group: all weights < {threshold}, or >= {l} different ones and rows that differ, or hidden"
+    checks = [order, sizes, _check_none("weights", safe, unsafe, sound)]
+    if weights["one_value_groups"]:  # that give away a value, though a harmless one
+        one_value = {
+            "groups_of_one_value": weights["one_value_groups"],
+            "rows_known_for_certain": weights["one_value_rows"],
+        }
+        checks.insert(0, Check("one_value", REPORTED, one_value, None, certain=True))
+    wrong = _pick(marks, "wrong_marks", "became_uncertain", "became_certain")
+    checks.append(_check_none("alternatives", "nothing certain became uncertain, nor the reverse", wrong))
+    if "generalized" in answers:
+        climbed = _pick(answers["generalized"], "generalized_groups", "generalized_rows")
+        uneven = _pick(answers["generalized"], "uneven_groups")
+        required = "a group that climbed shows the same in every row"
+        checks.append(_check_none("generalized", required, uneven, shown=climbed))
+    outside = _pick(answers["domains"], "outside_hierarchy", "unreadable")
+    checks.append(_check_none("domains", "every value in its hierarchy and of its type", outside))
+    figures = {
+        "rows": weights["row_count"],
+        **rows,
+        "groups": weights["group_count"],
+        **{name: weights[name] for name in ("smallest_group", "largest_group", "suppressed_groups")},
+        **{name: marks[name] for name in ("suppressed_rows", "uncertain_rows")},
+        "uncertain_sensitive": answers["set_lines"]["uncertain_values"],
+        **{name: weights[name] for name in ("least_weights", "largest_confidence")},
+        **answers["held_values"],
     }
+    return Report(tuple(checks), figures)
 
 
-def _align_sensitive(published: PublishedTables, original: SourceRows) -> AlignedColumns:
-    """Return ST's sets beside the source's."""
-    sql_type = original.sql_types["sensitive"]
-    ordered = "list_sort({}, 'asc', 'nulls last')"
-    shown = Sql(ordered.format(f"cast(chosen as {sql_type}[])"))
-    return AlignedColumns(
-        _weigh(published, read_sets(published), shown, Sql("occurrences")),
-        _weigh(published, original.rows, Sql(ordered.format("sensitive")), Sql("1")),
-        (_VALUE,),
+def _read_tables(published: PublishedTables) -> tuple[dict[str, Row], Check, dict[str, int]]:
+    """Return what each query of the chapter answers, by its name, the check of the order, and the tables' rows."""
+    columns, parameters = published.manifest["columns"], published.manifest["parameters"]
+    quasi, climbs = described(published.manifest), parameters["undiverse"] == GENERALIZE
+    texts = published.sections(
+        "verify/uncertain",
+        write_nodes(published, quasi),
+        unfolded=unfold_marks(published, quasi),
+        set_line=read_sets(published),
+        weighed=weigh_groups(published, quasi),
+        values=columns["values"],
+        **{name: parameters[name] for name in ("k", "l", "threshold")},
+        trees=list(quasi.trees),
+        ordered=[place for place, _ in quasi.ordered],
+        typed=quasi.ordered,
+        plain=quasi.plain,
+        marked=range(1, len(quasi.quasi) + 1),
+        climbs=climbs,
+        least=0 if climbs else 1,  # marks of 0 alternatives: a group was generalized
+    )
+    set_lines = texts.pop("set_lines")
+    answers = {name: published.answer(name, sql) for name, sql in texts.items()}
+    tables = UNCERTAIN.published_columns(published.manifest)
+    # equal marks follow from equal QIIDs; ST has one line per group and set
+    lines = {"qit": [name for name in tables["qit"] if name != columns["alternatives"]], "st": tables["st"][:-1]}
+    order, rows = check_order(published, lines, SORTED, all_differ=["st"])
+    proved = is_single(published) and order.holds and not answers["weights"]["unweighted_values"]
+    answers["set_lines"] = NO_FAULTY_LINES if proved else published.answer("set_lines", set_lines)
+    return answers, order, rows
+
+
+def _check_none(
+    name: str, required: str, faults: Mapping[str, int], sound: bool = True, shown: Mapping[str, object] = {}
+) -> Check:
+    """Return the check that there are no faults of these kinds; sound: whether it can hold at all.
+
+    shown: what is told beside them.
+    """
+    return Check(name, required, {**shown, **faults}, sound and not any(faults.values()))
+
+
+def _pick(row: Row, *names: str) -> dict[str, int]:
+    return {name: int(row[name]) for name in names}
+
+
+def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
+    """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
+    original, dropped = read_source_rows(published, source, types), published.manifest["dropped_rows"]
+    hidden = 0
+    if published.manifest["parameters"]["undiverse"] != MERGE:
+        unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
+        counts = published.answer("hidden", published.query("forms/uncertain/source/hidden", unfolded))
+        hidden = counts["suppressed_rows"] + counts["generalized_rows"]
+    # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other
+    sides = {
+        "quasi_rows": (_align_quasi(published, original), dropped + hidden),
+        "sensitive_counts": (_align_sensitive(published, original), dropped),
+    }
+    return tuple(
+        multiset_check(name, compare_multisets(published, name, aligned), missing)
+        for name, (aligned, missing) in sides.items()
     )
 
 
-def _weigh(published: PublishedTables, relation: Sql, sensitive: Sql, weight: Sql) -> Sql:
-    """Return sensitive values, or sets of alternatives, in the type of the source, with how many rows a line is."""
-    return published.subquery("source", relation=relation, selected=[(sensitive, _VALUE), (weight, WEIGHT)])
+def _align_sensitive(published: PublishedTables, original: SourceRows) -> AlignedColumns:
+    """Return ST's sets beside the source's, in the type of the source, each with how many rows a line is."""
+    ordered = "list_sort({}, 'asc', 'nulls last')"
+    shown = Sql(ordered.format(f"cast(chosen as {original.sql_types['sensitive']}[])"))
+    selected = [(shown, _VALUE), (Sql("occurrences"), WEIGHT)]
+    told = [(Sql(ordered.format("sensitive")), _VALUE), (Sql("1"), WEIGHT)]
+    return AlignedColumns(
+        published.subquery("source", relation=read_sets(published), selected=selected),
+        published.subquery("source", relation=original.rows, selected=told),
+        (_VALUE,),
+    )
 
 
 def _align_quasi(published: PublishedTables, original: SourceRows) -> AlignedColumns:
@@ -77,165 +177,3 @@ def _align_quasi(published: PublishedTables, original: SourceRows) -> AlignedCol
         (*values, *counts),
         {**whole, **dict.fromkeys(counts)},
     )
-
-
-def _count_hidden(published: PublishedTables) -> Mapping[str, int]:
-    """Return how many rows show other quasi values than their own."""
-    if published.manifest["parameters"]["undiverse"] == MERGE:
-        return {"suppressed_rows": 0, "generalized_rows": 0}
-    unfolded = {"unfolded": unfold_marks(published, described(published.manifest))}
-    return published.answer("hidden", published.query("forms/uncertain/source/hidden", unfolded))
-
-
-def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:
-    """Check that the published values are the source's alternatives, as multisets, up to dropped and hidden rows."""
-    aligned = _align_columns(published, source, types)
-    balances = {name: compare_multisets(published, name, rows) for name, rows in aligned.items()}
-    hidden = _count_hidden(published)
-    dropped = published.manifest["dropped_rows"]
-    # a hidden row shows '*' for its quasi values, while ST counts its sensitive value as any other
-    missing = {
-        "quasi_rows": dropped + hidden["suppressed_rows"] + hidden["generalized_rows"],
-        "sensitive_counts": dropped,
-    }
-    return tuple(multiset_check(name, row, missing[name]) for name, row in balances.items())
-
-
-SORTED = "sorted by the published columns, every set once in a group"
-ONE_VALUE = "one_value"  # groups that give away a value, though a harmless one
-# what is found of lines of ST that are one value each, and all different
-NO_FAULTY_LINES = {"faulty_lines": 0, "equal_lines": 0, "uncertain_values": 0}
-MARKS_TYPE = 'STRUCT("attribute" VARCHAR, count INTEGER)[]'
-MARKS_TYPES = {"postgres": "JSON"}  # where it is another: such a list would need a type of its own
-
-
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not describe uncertain data with a K and an L that protect anybody."""
-    described(manifest, where)
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return each published table's columns in order, as the manifest declares them."""
-    columns = manifest["columns"]
-    label = [columns["label"]] if "label" in columns else []
-    return {
-        "qit": [*label, columns["qiid"], columns["alternatives"], *columns["quasi"], columns["group"]],
-        "st": [columns["group"], *columns["values"], columns["count"]],
-    }
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Say what is wrong with the types of the tables: numbers, marks, and sensitive columns that are alike."""
-    columns = published.manifest["columns"]
-    qit, st = published.columns("qit"), published.columns("st")
-    group, count, marks = columns["group"], columns["count"], columns["alternatives"]
-    if not (is_whole_number(qit[group]) and is_whole_number(st[group]) and is_whole_number(st[count])):
-        return f"{group!r} is {qit[group]} in qit and {st[group]} in st, {count!r} is {st[count]}: not whole numbers"
-    marked = MARKS_TYPES.get(published.engine.dialect, MARKS_TYPE)
-    if qit[marks] != marked or qit[columns["qiid"]] != "VARCHAR":
-        return f"{columns['qiid']!r} is {qit[columns['qiid']]}, {marks!r} is {qit[marks]}: not {marked}"
-    sql_types = {st[name] for name in columns["values"]}
-    if len(sql_types) > 1:
-        return f"the sensitive columns are of different types: {', '.join(sorted(sql_types))}"
-    # a node of a hierarchy is named by its text, also where the column held numbers
-    inner = described(published.manifest).trees
-    wrong = [name for place, name in enumerate(columns["quasi"], start=1) if place in inner and qit[name] != "VARCHAR"]
-    return f"nodes of a hierarchy that are no text: {', '.join(wrong)}" if wrong else None
-
-
-def verify(published: PublishedTables) -> Report:
-    """Check a release from its tables alone: order, sizes, weights, marks, values."""
-    columns, parameters = published.manifest["columns"], published.manifest["parameters"]
-    quasi = described(published.manifest)
-    climbs = parameters["undiverse"] == GENERALIZE
-    table_columns = published_columns(published.manifest)
-    # equal marks follow from equal QIIDs; ST has one line per group and set
-    marks = columns["alternatives"]
-    lines = {"qit": [name for name in table_columns["qit"] if name != marks], "st": table_columns["st"][:-1]}
-    texts = published.sections(
-        "verify/uncertain",
-        write_nodes(published, quasi),
-        unfolded=unfold_marks(published, quasi),
-        set_line=read_sets(published),
-        weighed=weigh_groups(published, quasi),
-        values=columns["values"],
-        **{name: parameters[name] for name in ("k", "l", "threshold")},
-        trees=list(quasi.trees),
-        ordered=[place for place, _ in quasi.ordered],
-        typed=quasi.ordered,
-        plain=quasi.plain,
-        marked=range(1, len(quasi.quasi) + 1),
-        climbs=climbs,
-        least=0 if climbs else 1,  # marks of 0 alternatives: a group was generalized
-    )
-    lines_text = texts.pop("set_lines")
-    answers = {name: published.answer(name, sql) for name, sql in texts.items()}
-    order, rows = check_order(published, lines, SORTED, all_differ=["st"])
-    proved = is_single(published) and order.holds and not answers["weights"]["unweighted_values"]
-    answers["set_lines"] = NO_FAULTY_LINES if proved else published.answer("set_lines", lines_text)
-    weights, marks = answers["weights"], answers["alternatives"]
-    # each figure counts groups, lines or values that break the promise; all are 0 in a sound release
-    sizes = {
-        "smallest_group": weights["smallest_group"],
-        "largest_group": weights["largest_group"],
-        **_pick_counts(weights, "unequal_groups", "wrong_counts"),
-    }
-    unsafe = _pick_counts(weights, "unsafe_groups", "half_suppressed_groups", "unweighted_values")
-    unsafe |= _pick_counts(answers["set_lines"], "faulty_lines", "equal_lines")
-    wrong = _pick_counts(marks, "wrong_marks", "became_uncertain", "became_certain")
-    certain = {"groups_of_one_value": weights["one_value_groups"], "rows_known_for_certain": weights["one_value_rows"]}
-    outside = _pick_counts(answers["domains"], "outside_hierarchy", "unreadable")
-    generalized: list[Check] = []
-    if "generalized" in answers:
-        counts = _pick_counts(answers["generalized"], "generalized_groups", "generalized_rows", "uneven_groups")
-        required = "a group that climbed shows the same in every row"
-        generalized = [Check("generalized", required, counts, not counts["uneven_groups"])]
-    safe = (
-        f"every group: all weights < {parameters['threshold']}, or >= {parameters['l']} different ones and rows that"
-        " differ, or hidden"
-    )
-    checks = (
-        *([Check(ONE_VALUE, REPORTED, certain, None, certain=True)] if weights["one_value_groups"] else []),
-        order,
-        Check(
-            "cluster_size",
-            f"every group >= {parameters['k']}{_limit(parameters)}, as large in QIT as in ST",
-            sizes,
-            weights["group_count"] > 0
-            and weights["largest_group"] <= parameters.get("max_group", weights["largest_group"])
-            and not (weights["small_groups"] or sizes["unequal_groups"] or sizes["wrong_counts"]),
-        ),
-        _check_none("weights", safe, unsafe, weights["group_count"] > 0),
-        _check_none("alternatives", "nothing certain became uncertain, nor the reverse", wrong),
-        *generalized,
-        _check_none("domains", "every value in its hierarchy and of its type", outside),
-    )
-    figures = {
-        "rows": weights["row_count"],
-        **rows,
-        "groups": weights["group_count"],
-        **{name: weights[name] for name in ("smallest_group", "largest_group", "suppressed_groups")},
-        **{name: marks[name] for name in ("suppressed_rows", "uncertain_rows")},
-        "uncertain_sensitive": answers["set_lines"]["uncertain_values"],
-        **{name: weights[name] for name in ("least_weights", "largest_confidence")},
-        **answers["held_values"],
-    }
-    return Report(checks, figures)
-
-
-def _check_none(name: str, required: str, faults: Mapping[str, int], sound: bool = True) -> Check:
-    """Return the check that there are no faults of these kinds; sound: whether it can hold at all."""
-    return Check(name, required, faults, sound and not any(faults.values()))
-
-
-def _limit(parameters: Mapping[str, Any]) -> str:
-    return f" and <= {parameters['max_group']}" if "max_group" in parameters else ""
-
-
-def _pick_counts(row: Mapping[str, Any], *names: str) -> dict[str, int]:
-    return {name: int(row[name]) for name in names}
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised, as numbers."""
-    return {name: manifest["parameters"][name] for name in ("k", "l", "threshold")}

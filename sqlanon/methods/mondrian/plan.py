@@ -38,13 +38,13 @@ Partitioning = Literal["strict", "relaxed"]
 _K = Parameter(
     "Least rows of a box.",
     flag="-k",
-    within=Range("{option} {value} hides nobody among others; k is a whole number of at least 2", least=2),
+    within=Range("{option} {value} hides nobody among others; k is a whole number of at least 2", {"minimum": 2}),
 )
 _L = Parameter(
     "No value of a sensitive column in more than 1/l of a box, or see diversity.",
     1,
     flag="-l",
-    within=Range("{option} {value} is no number of values; l is a whole number of at least 1", least=1),
+    within=Range("{option} {value} is no number of values; l is a whole number of at least 1", {"minimum": 1}),
 )
 _DIVERSITY = Parameter(
     "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.", "frequent"

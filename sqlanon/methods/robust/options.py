@@ -11,8 +11,6 @@ from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.request_options import Names, RequestOptions, SeveralSensitive
 from sqlanon.methods.robust.design import MOST_SUPPRESSED
 
-LARGEST_R = 2**31
-
 
 class RobustOptions(RequestOptions, total=False):
     """What `robust` takes."""
@@ -26,9 +24,7 @@ class RobustOptions(RequestOptions, total=False):
                 flag="-r",
                 within=Range(
                     "r = {value:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1",
-                    above=1,
-                    below=LARGEST_R,
-                    beyond="r = {value:g} is more than any table has rows",
+                    {"exclusiveMinimum": 1},
                 ),
             ),
         ]

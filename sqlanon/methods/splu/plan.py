@@ -141,7 +141,7 @@ class SpluOptions(RequestOptions, total=False):
         Parameter(
             "Relative error that the printed guarantee is about.",
             EPSILON,
-            within=Range(_THRESHOLDS, least=LEAST_EPSILON, below=1),
+            within=Range(_THRESHOLDS, {"minimum": LEAST_EPSILON, "exclusiveMaximum": 1}),
             compiled=False,
         ),
     ]
@@ -150,7 +150,7 @@ class SpluOptions(RequestOptions, total=False):
         Parameter(
             "Largest count that the guarantee calls small.",
             ALPHA,
-            within=Range(_THRESHOLDS, least=1, most=MOST_SMALL),
+            within=Range(_THRESHOLDS, {"minimum": 1, "maximum": MOST_SMALL}),
             compiled=False,
         ),
     ]
@@ -159,7 +159,7 @@ class SpluOptions(RequestOptions, total=False):
         Parameter(
             "Probability that defines the least useful count.",
             TARGET_ERROR,
-            within=Range(_THRESHOLDS, least=LEAST_TARGET_ERROR, below=1),
+            within=Range(_THRESHOLDS, {"minimum": LEAST_TARGET_ERROR, "exclusiveMaximum": 1}),
             compiled=False,
         ),
     ]

@@ -8,10 +8,10 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import JobText, Kind
+from sqlanon.methods.kinds import Kind
 from sqlanon.methods.name_kinds import named_place, parameter_table
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.literal_table import constant_table
@@ -34,7 +34,7 @@ LEARN = Learn()
 MATRIX = Kind(
     lambda _, value: named_place(value),
     made=lambda value: LEARN if isinstance(value, str) and value == "learn" else parameter_table(value),
-    job=Annotated[str, JobText(lambda folder, text: text if text == "learn" else folder.file(text))],
+    beside=lambda folder, text: text if text == "learn" else folder.file(text),
 )
 
 

@@ -36,16 +36,21 @@ _QUASI = Parameter(
 _K = Parameter(
     "Least rows of a group.",
     flag="-k",
-    within=Range("{option} {value} puts nobody into a group with others; K is a whole number of at least 2", least=2),
+    within=Range(
+        "{option} {value} puts nobody into a group with others; K is a whole number of at least 2", {"minimum": 2}
+    ),
 )
 _L = Parameter(
     "Least different weights in a group with a grave value.",
     flag="-L",
-    within=Range("{option} {value} asks for no difference; L is a whole number of at least 2", least=2),
+    within=Range("{option} {value} asks for no difference; L is a whole number of at least 2", {"minimum": 2}),
 )
 _THRESHOLD = Parameter(
     "The weight from which on a sensitive value is grave, above 0, at most 1.",
-    within=Range("{option} {value} is not above 0 and at most 1; it is compared with the weights", above=0, most=1),
+    within=Range(
+        "{option} {value} is not above 0 and at most 1; it is compared with the weights",
+        {"exclusiveMinimum": 0, "maximum": 1},
+    ),
 )
 _INFLUENCE = Parameter(
     "File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
@@ -65,12 +70,14 @@ _UNDIVERSE = Parameter(
 _MAX_GROUP = Parameter(
     f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.",
     None,
-    within=Range("{option} {value} is not a number of rows; give at least twice K, less one", least=1),
+    within=Range("{option} {value} is not a number of rows; give at least twice K, less one", {"minimum": 1}),
 )
 _MAX_ALTERNATIVES = Parameter(
     "The most alternatives of a cell; more are refused.",
     MOST_ALTERNATIVES,
-    within=Range(f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}", least=1, most=MOST_COLUMNS),
+    within=Range(
+        f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}", {"minimum": 1, "maximum": MOST_COLUMNS}
+    ),
 )
 _ORDER_ALTERNATIVES = Parameter("Sensitive alternatives as given, or sorted (truth first tells).", "given")
 _ALTERNATIVES = Parameter("Cells of alternatives: lists, or text in braces as in {a, b}.", "lists")

@@ -94,6 +94,9 @@ def _read(manifest: Manifest) -> Described:
     unsaid = [name for name in ("k", "l", "threshold", "undiverse") if name not in parameters]
     if unsaid:
         raise ValueError(f"it does not say {', '.join(unsaid)}")
+    (sensitive,) = columns["sensitive"]
+    if columns["values"] != [sensitive] and not all(name.startswith(sensitive) for name in columns["values"]):
+        raise ValueError("its columns of values are not named by the sensitive one")
     quasi = tuple(columns["quasi"])
     types = {name: parameters["types"][name] for name in quasi}
     hierarchies = {name: read_pairs(name, pairs) for name, pairs in parameters["hierarchies"].items()}

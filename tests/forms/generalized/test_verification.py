@@ -75,4 +75,4 @@ def test_a_column_of_another_type_is_found(tmp_path):
     manifest["parameters"]["published"]["age"]["type"] = "BIGINT"
     (folder / "release.json").write_text(manifest_text(manifest))
     (check,) = (check for check in sqlanon.open(folder).verify().checks if check.holds is False)
-    assert (check.name, check.found) == ("columns", "'age_low' is INTEGER, not BIGINT")
+    assert (check.name, check.found) == ("columns", "'age_low' of data is INTEGER, not BIGINT")

@@ -154,7 +154,7 @@ def column(name, value):
         (column("sensitive", ["disease", "income"]), "2 sensitive columns"),
         (column("values", "disease1"), "does not name its columns"),
         (column("values", ["age"]), "names a column twice"),
-        (lambda manifest: manifest["columns"].pop("qiid"), "no qiid"),
+        (lambda manifest: manifest["columns"].pop("qiid"), "columns qiid is missing"),
     ],
 )
 def test_hostile_manifests_are_refused(release, change, says):

@@ -18,7 +18,7 @@ class ToyOptions(RequestOptions, total=False):
     sensitive: Required[Sensitive]
     l: Required[Annotated[int, Parameter("Different values in a group.", flag="-l")]]
     first_group: Annotated[
-        int, Parameter("Number of the first group.", 100, within=Range("{option} is {value}, not 0", least=1))
+        int, Parameter("Number of the first group.", 100, within=Range("{option} is {value}, not 0", {"minimum": 1}))
     ]
 
 

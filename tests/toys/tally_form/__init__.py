@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import ReleaseError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Form, Tables
@@ -18,6 +19,7 @@ from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
+from sqlanon.verification.types import SINGLE, Layout
 
 if TYPE_CHECKING:
     from sqlanon.completion.complete_release import Chain
@@ -50,6 +52,21 @@ class TallyForm(Form):
     lacks = dict.fromkeys(("voters", "background"), Mark(OURS, "has no groups of exact values"))
     words = ("tally_form/words.txt",)
     warning = "tally_form/warning.md"
+
+    def layout(self, manifest: Manifest) -> Layout:
+        """Return the table's columns."""
+        columns = manifest["columns"]
+        shown = dict.fromkeys([*columns["quasi"], *columns["sensitive"]], SINGLE)
+        return {"tally": {**shown, columns["count"]: ("BIGINT",)}}
+
+    def check_manifest(self, manifest: Manifest, where: str) -> None:
+        """Refuse a manifest that does not say an l that protects anybody."""
+        if manifest["parameters"].get("l", 1) < 2 or len(manifest["columns"]["sensitive"]) != 1:
+            raise ReleaseError(f"the manifest of {where} does not describe crowds")
+
+    def guarantee(self, manifest: Manifest, rows: int) -> dict[str, Any]:
+        """Return what is promised."""
+        return {"l": manifest["parameters"]["l"], "confidence": 1 / manifest["parameters"]["l"]}
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""

@@ -1,10 +1,7 @@
 """Verify a release of crowds: no value above 1/l of any, in the order of what is shown, and the source's people."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from sqlanon.errors import ReleaseError
-from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import ident
 from sqlanon.verification.checks import Check, PublishedTables, Report
@@ -14,30 +11,11 @@ from sqlanon.verification.row_order import check_order
 TABLES = ("tally",)
 
 
-def check_manifest(manifest: Manifest, where: str) -> None:
-    """Refuse a manifest that does not say an l that protects anybody."""
-    l = manifest["parameters"].get("l")
-    if type(l) is not int or l < 2 or "count" not in manifest["columns"] or len(manifest["columns"]["sensitive"]) != 1:
-        raise ReleaseError(f"the manifest of {where} does not describe crowds")
-
-
-def check_types(published: PublishedTables) -> str | None:
-    """Say what is wrong with the type of counts."""
-    count = published.manifest["columns"]["count"]
-    return None if published.columns("tally")[count] == "BIGINT" else f"{count!r} holds no whole numbers"
-
-
-def published_columns(manifest: Manifest) -> dict[str, list[str]]:
-    """Return the table's columns in order."""
-    columns = manifest["columns"]
-    return {"tally": [*columns["quasi"], *columns["sensitive"], columns["count"]]}
-
-
 def verify(published: PublishedTables) -> Report:
     """Check a release from its table alone."""
     columns = published.manifest["columns"]
     values = {"quasi": columns["quasi"], "count_column": columns["count"], "l": published.manifest["parameters"]["l"]}
-    shown = {"tally": published_columns(published.manifest)["tally"][:-1]}
+    shown = {"tally": [*columns["quasi"], *columns["sensitive"]]}
     crowds, l = published.answer("crowds", published.query("tally_form/crowd_figures", {}, **values)), values["l"]
     order, rows = check_order(published, shown, "sorted by the published columns, every value once in a crowd", TABLES)
     wrong = {"wrong_counts": int(crowds["wrong_counts"])}
@@ -50,11 +28,6 @@ def verify(published: PublishedTables) -> Report:
     figures = {"rows": crowds["row_count"], "groups": crowds["crowd_count"], **rows}
     sizes = {name: crowds[name] for name in ("smallest_group", "largest_group")}
     return Report(checks, {**figures, **sizes})
-
-
-def guarantee(manifest: Manifest, rows: int) -> dict[str, Any]:
-    """Return what is promised."""
-    return {"l": manifest["parameters"]["l"], "confidence": 1 / manifest["parameters"]["l"]}
 
 
 def verify_against(published: PublishedTables, source: Source, types: Mapping[str, str]) -> tuple[Check, ...]:

@@ -22,7 +22,9 @@ class TallyOptions(RequestOptions, total=False):
     """What `tally` takes."""
 
     sensitive: Required[Sensitive]
-    l: Required[Annotated[int, Parameter("No value above 1/l of a crowd.", flag="-l", within=Range("l is 2", least=2))]]
+    l: Required[
+        Annotated[int, Parameter("No value above 1/l of a crowd.", flag="-l", within=Range("l is 2", {"minimum": 2}))]
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

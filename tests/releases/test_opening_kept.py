@@ -12,6 +12,7 @@ from tests.databases import connect
 
 FOLDER = ROOT / "fixtures" / "releases"
 VERSIONS = sorted(folder.name for folder in FOLDER.iterdir() if (folder / "answers.json").is_file())
+LATER = [version for version in VERSIONS if version != "0.1.0"]  # which adopted nothing, and had no ledgers
 RELEASES = [
     (version, manifest.parent.name)
     for version in VERSIONS
@@ -84,7 +85,7 @@ def test_earlier_releases_agree_with_their_source_are_attacked_and_completed(ver
             assert set(first["disease"]) == set(said["completed"])
 
 
-@pytest.mark.parametrize("version", [version for version in VERSIONS if version != "0.1.0"])  # which adopted nothing
+@pytest.mark.parametrize("version", LATER)
 def test_an_earlier_schema_holds_and_answers_alike(version, tmp_path):
     path = unpacked(version, "adopted.duckdb", tmp_path)
     release = sqlanon.open("ward", database=str(path))
@@ -94,7 +95,7 @@ def test_an_earlier_schema_holds_and_answers_alike(version, tmp_path):
     assert_answers(release, said_of(version, "adopted")["answers"], (version, "adopted") in MENDED)
 
 
-@pytest.mark.parametrize("version", [version for version in VERSIONS if version != "0.1.0"])  # which had no ledgers
+@pytest.mark.parametrize("version", LATER)
 def test_an_earlier_ledger_is_followed(version, tmp_path):
     ledger = unpacked(version, "nights.ledger", tmp_path)
     con = connect()

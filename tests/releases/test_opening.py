@@ -94,7 +94,7 @@ def test_a_manifest_that_is_too_long_or_no_text_is_refused(shell):
 
 
 @pytest.mark.parametrize(
-    ("reader", "file"), [("file_checks.file_sha256", "qit.parquet"), ("targets.read_text", "release.json")]
+    ("reader", "file"), [("contents.file_sha256", "qit.parquet"), ("opening.read_text", "release.json")]
 )
 def test_a_file_that_may_not_be_read_is_named(con, tmp_path, monkeypatch, reader, file):
     con.execute("create table people as select i % 5 as age, 'd' || i % 4 as disease from range(40) as numbers(i)")

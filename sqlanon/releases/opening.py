@@ -1,23 +1,43 @@
-"""Find the tables and the manifest of a release: files in a directory, or tables in a schema of a database."""
+"""Where a release lies, and what is read to open it: files in a directory, or tables in a schema of a database."""
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from sqlanon.bounded_files import UnfitFileError, require_regular
+from sqlanon.bounded_files import UnfitFileError, read_text, require_regular
 from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
-from sqlanon.plans.json_schema import shown_path
+from sqlanon.plans.json_schema import UnknownMember, shown_path
 from sqlanon.plans.manifest import Manifest, maker, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.releases.manifest_schema import parameter_faults, unknown_keys
-from sqlanon.releases.targets import MANIFEST, Place, State, read_manifest_text
+from sqlanon.read_places import MANIFEST
+from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.version import VERSION
 
 _STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
+State = tuple[int, int, int, int]  # inode numbers of a directory and its manifest, and the manifest's size and time
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release lies or goes: a directory, a schema of the engine's database, or neither, in the session.
+
+    opened: the state of a directory before anything in it was read.
+    """
+
+    directory: Path | None = None
+    schema: str | None = None
+    opened: State | None = None
+
+    @classmethod
+    def of(cls, out: str | Path | None, into: str | None) -> "Place":
+        """Return the place that was asked for as `out` or `into`."""
+        return cls(None if out is None else Path(out), into)
+
 
 StoredRelease = tuple[Mapping[str, Sql], Manifest, Place]  # SQL that reads each of its tables, what it says, where
 
@@ -29,6 +49,54 @@ def directory_state(directory: Path) -> State | None:
     except OSError:
         return None
     return place.st_ino, manifest.st_ino, manifest.st_size, manifest.st_mtime_ns
+
+
+def releases_in(directory: Path) -> list[str]:
+    """Return the names of the folders in a directory that hold a manifest, in order; none where it cannot be read."""
+    try:
+        return sorted(found.parent.name for found in directory.glob(f"*/{MANIFEST}"))
+    except (OSError, ValueError):
+        return []
+
+
+def read_manifest_text(directory: Path) -> str:
+    """Return the text of a directory's release.json; raise ReleaseError where there is none that can be read."""
+    try:
+        return read_text(directory / MANIFEST)
+    except UnfitFileError as error:
+        raise ReleaseError(f"the {MANIFEST} of {str(directory)!r} is none: {error.strerror}") from None
+    except PermissionError as error:
+        raise ReleaseError(f"cannot read {str(directory / MANIFEST)!r}: {error.strerror}") from None
+    except (OSError, UnicodeDecodeError):
+        inside = "".join(f", and {str(directory / name)!r} is one" for name in releases_in(directory)[:1])
+        raise ReleaseError(f"{str(directory)!r} holds no readable {MANIFEST}: it is not a release{inside}") from None
+
+
+def read_schema_manifest(engine: Engine, schema: str) -> str:
+    """Read the one row of a schema's manifest table."""
+    rows = engine.rows(f"select manifest from {engine.qualified(schema)}.manifest")
+    # in a foreign database the table may be anything
+    if len(rows) != 1 or not isinstance(rows[0]["manifest"], str):
+        raise ReleaseError(f"the table manifest of schema {schema!r} does not hold one manifest")
+    return rows[0]["manifest"]
+
+
+def manifest_at(place: Place, engine: Engine | None = None) -> Manifest | None:
+    """Return the manifest of the release that stands at a place, read without its tables; None where none does.
+
+    engine: a session on the database, where it is a schema.
+    """
+    try:
+        if place.directory is not None:
+            return parse_manifest(read_manifest_text(place.directory), str(place.directory))
+        if place.schema is not None and engine is not None and "schema" not in engine.lacks:
+            # a view would be run, and so would a stranger's policy
+            kinds = {*(engine.contents(place.schema) or ())}
+            if ("table", "manifest") in kinds and not _STRANGERS & kinds:
+                return parse_manifest(read_schema_manifest(engine, place.schema), place.schema)
+    except (ValueError, SqlanonError):  # nothing, or what is none
+        pass
+    return None
 
 
 def find_in_directory(directory: Path, engine: Engine) -> StoredRelease:
@@ -59,8 +127,6 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     # looked at before it is read: a view named manifest would be run
     if ("table", "manifest") not in contents:
         raise ReleaseError(f"no release in the schema {schema!r}: it has no table manifest")
-    from sqlanon.releases.database_targets import read_schema_manifest  # most releases are directories
-
     manifest = _read_manifest(read_schema_manifest(engine, schema), f"schema {schema}")
     names = form_of(manifest).table_names(manifest)
     # a view may answer verification and estimation differently, or read what is the reader's own
@@ -71,36 +137,6 @@ def find_in_schema(schema: str, engine: Engine) -> StoredRelease:
     return tables, manifest, Place(schema=schema)
 
 
-def manifest_in_directory(named: str) -> Manifest | None:
-    """Return the manifest of a release's directory, read without its tables; None where there is no such release."""
-    try:
-        return parse_manifest(read_manifest_text(Path(named)), named)
-    except (ValueError, ReleaseError):
-        return None
-
-
-def manifest_in_schema(named: str, engine: Engine) -> Manifest | None:
-    """Return the manifest of a release's schema, read without its tables; None where there is no such release."""
-    from sqlanon.releases.database_targets import read_schema_manifest
-
-    if "schema" in engine.lacks:
-        return None
-    try:
-        # a view would be run, and so would a stranger's policy
-        kinds = {*(engine.contents(named) or ())}
-        plain = ("table", "manifest") in kinds and not _STRANGERS & kinds
-        return parse_manifest(read_schema_manifest(engine, named), named) if plain else None
-    except SqlanonError:
-        return None
-
-
-def manifest_at(place: Place, engine: Engine) -> Manifest | None:
-    """Return the manifest of the release that stands at a place, read without its tables; None where none does."""
-    if place.schema is not None:
-        return manifest_in_schema(place.schema, engine)
-    return None if place.directory is None else manifest_in_directory(str(place.directory))
-
-
 def _read_manifest(text: str, where: str) -> Manifest:
     """Refuse a method that this version lacks, and what its form does not understand."""
     manifest = parse_manifest(text, where)
@@ -109,12 +145,11 @@ def _read_manifest(text: str, where: str) -> Manifest:
             f"{where} was made by the method {manifest['method']!r}, which this sqlanon does not know: install"
             f" {maker(manifest)}"
         )
-    wrong = next(parameter_faults(manifest), None)
-    if wrong is not None:
+    faults = [*manifest_faults(manifest)]
+    for wrong in (path for path in faults if not isinstance(path, UnknownMember)):
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
-    form_of(manifest).verification.check_manifest(manifest, where)
-    unknown = ", ".join(map(shown_path, unknown_keys(manifest)[:MOST_KEYS]))
-    if unknown:
+    form_of(manifest).check_manifest(manifest, where)
+    if unknown := ", ".join(map(shown_path, faults[:MOST_KEYS])):
         warnings.warn(
             f"the manifest of {where} has keys that this sqlanon {VERSION} does not know ({unknown}): answers leave"
             " them out, and verify certifies no release that has them; a newer sqlanon wrote it, or it was changed",

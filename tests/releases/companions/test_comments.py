@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.releases.companions.schema_comments import foreign_comments, write_comments
+from sqlanon.releases.companions import foreign_comments, write_comments
 from tests.conftest import NASTY_NAMES
 
 QUASI = [NASTY_NAMES[0], "ünï ©ode 漢字", "age"]
