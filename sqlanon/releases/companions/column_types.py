@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from sqlanon.engines.duckdb.connection import connect_beside
-from sqlanon.engines.duckdb.unlike_files import escape_pattern
+from sqlanon.engines.duckdb.connection import connect_beside, escape_pattern
 from sqlanon.plans.templates import literal
 
 TableTypes = Mapping[str, Mapping[str, str]]  # by table and column
