@@ -1,7 +1,9 @@
 """What PostgreSQL's catalogs tell: what a schema holds, and what types are called outside the server, by DuckDB."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from sqlanon.plans.templates import ident, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +76,7 @@ _NAMES = {  # types by what DuckDB calls them
 }
 
 _EMPTY = {"SMALLINT": "int64", "INTEGER": "int64", "BIGINT": "int64", "FLOAT": "float64", "DOUBLE": "float64"}
+_SPELLINGS = ("a", "A", "\u00e1", "a\u0301")  # as collations ignore case, accents, and how a letter is composed
 AS_TEXT = ("ENUM", "OTHER", "JSON")  # what a source's values are published as text of
 
 
@@ -117,3 +120,18 @@ def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Seque
 def whole_number(value: Any) -> Any:
     """Return a number without decimals as int: PostgreSQL sums whole numbers as numeric."""
     return int(value) if hasattr(value, "as_tuple") and value.is_finite() and value.as_tuple().exponent == 0 else value
+
+
+def find_collated(ask: Callable[[str], Sequence[Sequence[Any]]], relation: str, names: Iterable[str]) -> set[str]:
+    """Return those of the columns of text whose collation takes texts that differ for one value.
+
+    What is promised is counted by bytes. ask: runs a query, which reads no row.
+    """
+    columns = list(names)
+    if not columns:
+        return set()
+    counts = ", ".join(f"count(distinct {ident(name)}) as n{place}" for place, name in enumerate(columns))
+    none = f"select {', '.join(map(ident, columns))} from {relation} where false"
+    spelled = (f"select {', '.join([literal(text)] * len(columns))}" for text in _SPELLINGS)
+    (row,) = ask(f"select {counts} from ({' union all '.join([none, *spelled])}) as spelled")
+    return {name for name, count in zip(columns, row, strict=True) if count < len(_SPELLINGS)}

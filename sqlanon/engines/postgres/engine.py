@@ -11,7 +11,6 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.collations import find_collated
 from sqlanon.engines.postgres.catalogs import (
     AS_TEXT,
     FIND_COMMENTS,
@@ -19,6 +18,7 @@ from sqlanon.engines.postgres.catalogs import (
     FIND_DECIMALS,
     FIND_TYPES,
     build_frame,
+    find_collated,
     item_type,
     type_name,
     whole_number,
