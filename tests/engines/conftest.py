@@ -129,8 +129,9 @@ def postgres(shop):
 def postgres_side(postgres):
     def take(con: duckdb.DuckDBPyConnection, table: str) -> str:
         described = con.execute(f"describe {ident(table)}").fetchall()
-        kinds = {"DOUBLE": "double precision", "VARCHAR[]": "text[]"}
-        columns = ", ".join(f"{ident(name)} {kinds.get(kind, kind)}" for name, kind, *_ in described)
+        columns = ", ".join(
+            f"{ident(name)} {kind.replace('DOUBLE', 'double precision')}" for name, kind, *_ in described
+        )
         postgres.execute(f"create temporary table if not exists {ident(table)} ({columns})")
         postgres.execute(f"truncate pg_temp.{ident(table)}")
         with postgres.cursor().copy(f"copy pg_temp.{ident(table)} from stdin") as copy:

@@ -331,7 +331,9 @@ class PostgresEngine(Engine):
         # an enumeration's type lists every value that there could be, published or not
         casts = {name: "VARCHAR" for name, sql_type in types.items() if sql_type in AS_TEXT}
         lists = {name: "VARCHAR" if sql_type in AS_TEXT else sql_type for name, sql_type in items.items() if sql_type}
-        list_casts = {name: "VARCHAR[]" for name, sql_type in items.items() if sql_type in AS_TEXT}
+        # of its two types of text the server compares no array of one with an array of the other
+        varying = {name for name, oid in oids.items() if items[name] and catalog[catalog[oid][2]][0] == "varchar"}
+        list_casts = {name: "VARCHAR[]" for name, item in items.items() if item in AS_TEXT or name in varying}
         all_types = (types | casts | lists).items()
         texts = frozenset(name for name, sql_type in all_types if sql_type == "VARCHAR")
         # citext takes spellings for one value by its operators, others by a collation that is not deterministic
