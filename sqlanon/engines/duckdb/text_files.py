@@ -46,9 +46,10 @@ class Reading:
     def refuse_unused(self) -> None:
         """Refuse types and missing values of a source that has types of its own."""
         if (self.types or self.missing) and not self.used:
-            asked = option("types" if self.types else "missing")
-            files = "CSV and JSON files" if self.types else "CSV files, for JSON has null"
-            raise UsageError(f"{asked} is about {files}; columns of other sources are cast in a query")
+            asked, files = "types", "CSV and JSON files"
+            if self.missing:
+                asked, files = "missing", "CSV files, for JSON has null"
+            raise UsageError(f"{option(asked)} is about {files}; columns of other sources are cast in a query")
 
     def chosen(self, names: Iterable[str], is_csv: bool) -> dict[str, str]:
         """Return the types by the columns' own names; the first file that is read has all that are asked for."""
