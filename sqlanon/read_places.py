@@ -1,8 +1,10 @@
 """Which files a run reads: none that it writes may replace one of them, or be read together with them later."""
 
+import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sqlanon.bounded_files import parse_json, read_text
@@ -10,8 +12,7 @@ from sqlanon.errors import TargetError
 from sqlanon.wording import option
 
 MANIFEST = "release.json"
-_PIECES = re.compile(r"(\*\*/?|\*|\?|\[[^\]/]+\])")
-_ANY = {"**/": r"(?:[^/]+/)*", "**": r".*", "*": r"[^/]*", "?": r"[^/]"}
+_PATTERN = re.compile(r"[*?]|\[[^\]/]+\]")
 
 
 def real_path(path: Path) -> Path:
@@ -97,18 +98,12 @@ def _is_read(path: Path, read: Iterable[object]) -> bool:
 
 
 def _matches(place: Path, text: str) -> bool:
-    if _PIECES.search(text) is None or Path(text).exists():
+    if not _PATTERN.search(text) or Path(text).exists():
         return Path(text).exists() and real_path(Path(text)) == place
     # names before the first sign of a glob may lead through links, and upwards
     parts = Path(text).parts
-    plain = next(number for number, part in enumerate(parts) if _PIECES.search(part))
-    pattern = "/".join([str(real_path(Path(*parts[:plain]))).rstrip("/"), *parts[plain:]])
-    return re.fullmatch("".join(map(_regular, _PIECES.split(pattern))), str(place), re.DOTALL) is not None
-
-
-def _regular(piece: str) -> str:
-    """Return a piece of a glob as a regular expression: a sign of it, or a text between two."""
-    if piece.startswith("[") and piece.endswith("]") and len(piece) > 2:
-        signs = re.escape(piece[1:-1].removeprefix("!")).replace(r"\-", "-")
-        return f"[{'^' if piece[1] == '!' else ''}{signs}]"
-    return _ANY.get(piece) or re.escape(piece)
+    plain = next(number for number, part in enumerate(parts) if _PATTERN.search(part))
+    pattern = Path(glob.escape(str(real_path(Path(*parts[:plain])))), *parts[plain:])
+    if "**" in text:
+        return fnmatchcase(str(place), str(pattern).replace("**/", "*"))
+    return len(place.parts) == len(pattern.parts) and all(map(fnmatchcase, place.parts, pattern.parts))

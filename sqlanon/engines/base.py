@@ -108,11 +108,8 @@ class Engine(Protocol):
     def read_parquet(self, paths: Sequence[Path]) -> Sql:
         """Return SQL that reads Parquet files of ours, in this order."""
 
-    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
-        """Return SQL that reads a published table; `lag(…) over ()` sees its rows in the order in which they lie.
-
-        whole_files: where tables lie in parts, read each file by one worker, for windows over a file's rows by place.
-        """
+    def in_stored_order(self, relation: Sql) -> Sql:
+        """Return SQL that reads a published table; `lag(…) over ()` sees its rows in the order in which they lie."""
         return relation
 
     def in_stretches(self, relation: Sql) -> Sequence[Sql]:

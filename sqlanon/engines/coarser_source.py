@@ -10,7 +10,7 @@ from sqlanon.key import Key
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import PSEUDONYM, Coarsening, resolve_rules
-from sqlanon.plans.plan import Row, Source, relation_name
+from sqlanon.plans.plan import Source, relation_name
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
@@ -34,47 +34,48 @@ def coarsen_source(
     Raises UsageError for rules that are not for these columns and for tables that map no values, DataError where values
     of the source have no label, or no year.
     """
-    resolved, keys = resolve_rules(rules, quasi, types), dict[str, tuple[Sql, Key]]()
+    resolved = resolve_rules(rules, quasi, types)
     for column, rule in resolved.items():
         if rule.reads_years(types[column]):
             named = f"{option('coarsen')} {column}={rule.rule!r}: "
             lies = f", which lies in no {rule.rule}"
             refuse_endless(engine, source.relation, column, source.expression(column), named, lies)
     mapped = {column: rule for column, rule in resolved.items() if rule.table}
-    if mapped:
-        names, lines, tables = list(types), [], dict[str, Sql]()
-        files = {rule.table for rule in mapped.values() if rule.rule == PSEUDONYM}
-        keys = {file: (relation_name(fresh_prefix(), "pseudonym_key"), _read_key(file, key)) for file in files}
-        for column, rule in mapped.items():
-            expression = source.expression(column).removesuffix(' collate "C"')
-            reading = Sql(f'cast({expression} as varchar) collate "C"')
-            if rule.rule == PSEUDONYM:
-                relations = {"origin": source.relation, "key": keys[rule.table][0]}
-                tables[column] = Sql(f"(\n{render_query('pseudonym', {'reading': reading}, relations)}\n)")
-            else:
-                tables[column] = _find_labels(engine, source.relation, reading, column, rule)
-            names.append(free_name("value", names))
-            lines.append((column, reading, names[-1], tables[column]))
-        number_name = free_name("row_number", names)
-        values = {
-            "kept": [name for name in types if name not in mapped],
-            "numbering": source.numbering,
-            "number_name": number_name,
-            "mapped": lines,
-        }
-        sql = render_query("labelled", values, {"origin": source.relation})
-        source = replace(
-            source,
-            relation=Sql(f"(\n{sql}\n)"),
-            numbering=ident(number_name),
-            casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
-            floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
-            labels=tables,
-            keys=tuple(str(relation) for relation, _ in keys.values()),
-        )
-    coarser = source.coarsened(types, resolved)
+    if not mapped:
+        return source.coarsened(types, resolved)
+    files = {rule.table for rule in mapped.values() if rule.rule == PSEUDONYM}
+    keys = {file: (relation_name(fresh_prefix(), "pseudonym_key"), _read_key(file, key)) for file in files}
+    names, lines, tables = list(types), [], dict[str, Sql]()
+    for column, rule in mapped.items():
+        expression = source.expression(column).removesuffix(' collate "C"')
+        reading = Sql(f'cast({expression} as varchar) collate "C"')
+        if rule.rule == PSEUDONYM:
+            relations = {"origin": source.relation, "key": keys[rule.table][0]}
+            tables[column] = Sql(f"(\n{render_query('pseudonym', {'reading': reading}, relations)}\n)")
+        else:
+            tables[column] = _find_labels(engine, source.relation, reading, column, rule)
+        names.append(free_name("value", names))
+        lines.append((column, reading, names[-1], tables[column]))
+    number_name = free_name("row_number", names)
+    values = {
+        "kept": [name for name in types if name not in mapped],
+        "numbering": source.numbering,
+        "number_name": number_name,
+        "mapped": lines,
+    }
+    sql = render_query("labelled", values, {"origin": source.relation})
+    labelled = replace(
+        source,
+        relation=Sql(f"(\n{sql}\n)"),
+        numbering=ident(number_name),
+        casts={name: sql_type for name, sql_type in source.casts.items() if name not in mapped},
+        floats={name: sql_type for name, sql_type in source.floats.items() if name not in mapped},
+        labels=tables,
+        keys=tuple(str(relation) for relation, _ in keys.values()),
+    )
+    coarser = labelled.coarsened(types, resolved)
     # last: a request that is refused leaves no key in the session
-    with undone_by(lambda: engine.drop(source.keys)):
+    with undone_by(lambda: engine.drop(labelled.keys)):
         for relation, own in keys.values():
             engine.keep_key(relation, own)
     return coarser
@@ -82,16 +83,52 @@ def coarsen_source(
 
 def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: Coarsening) -> Sql:
     """Return the table of each value and its label that a rule names, once every value of the column has one."""
+    named = f"{option('coarsen')} {column}={rule.typed!r}"
     place, level = rule.place
     # a hierarchy has a value and its levels in each line, and no line of names
     table, table_types = engine.find_source(place, as_text="lines" if level else True)
-    from_name, to_name = _find_columns(column, rule, list(table_types), level)
+    from_name, to_name = _find_columns(named, column, rule.table, list(table_types), level)
     values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
     queries = render_queries(Chapter("labels", values), {"origin": origin, "labels": table.relation})
-    _refuse_faults(column, rule, *engine.rows(queries["faults"]))
-    _refuse_unmapped(column, rule, *engine.rows(queries["unmapped"]))
+    (faults,) = engine.rows(queries["faults"])
+    if faults["empty_count"]:
+        raise UsageError(
+            f"{named}: {faults['empty_count']:,} of {faults['line_count']:,} lines have no {FROM} or no {TO}: write a"
+            " label for each value (who has no value stays without)",
+            about=["coarsen"],
+        )
+    if faults["repeated_count"]:
+        several = f"{faults['repeated_count']:,} values stand in several lines"
+        raise UsageError(f"{named}: {several}; leave one line for each", about=["coarsen"])
+    (lacking,) = engine.rows(queries["unmapped"])
+    if lacking["value_count"]:
+        shown = [repr(text) for place in SHOWN_PLACES if (text := lacking[f"value_{place}"]) is not None]
+        beginning = ", the first are " if lacking["value_count"] > len(shown) else ": "
+        raise DataError(
+            f"{named} has no label for {lacking['value_count']:,} values of {column} ({lacking['row_count']:,} rows)"
+            f"{beginning}{', '.join(shown)}; add a line for each, if need be with the label 'other'",
+            about=["coarsen"],
+        )
     value, label = (f"cast({ident(name)} as varchar)" for name in (from_name, to_name))
     return Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
+
+
+def _find_columns(named: str, column: str, table: str, names: list[str], level: int) -> tuple[str, str]:
+    """Return the columns of a table that hold a value and its label."""
+    if level >= len(names):
+        raise UsageError(f"{named}: the hierarchy has {len(names) - 1} levels above its values", about=["coarsen"])
+    if level:
+        return names[0], names[level]
+    try:
+        from_name, to_name = resolve_names(names, (FROM, TO))
+    except UsageError:
+        raise UsageError(
+            f"{named}: a table of labels has the columns {FROM} (a value of {column}) and {TO} (its label); this one"
+            f" has {', '.join(map(repr, names))}; of a hierarchy, a value and its levels in each line, say which level:"
+            f" {column}={table}@1",
+            about=["coarsen"],
+        ) from None
+    return from_name, to_name
 
 
 def _read_key(file: str, key: Key | None) -> Key:
@@ -125,49 +162,3 @@ def refuse_endless(
             f" CASE WHEN isfinite({column}) THEN {column} END AS {column} in a view or a {option('query')}",
             about=["coarsen"] if named else [column],
         )
-
-
-def _find_columns(column: str, rule: Coarsening, names: list[str], level: int) -> tuple[str, str]:
-    named = f"{option('coarsen')} {column}={rule.typed!r}"
-    if level >= len(names):
-        raise UsageError(f"{named}: the hierarchy has {len(names) - 1} levels above its values", about=["coarsen"])
-    if level:
-        return names[0], names[level]
-    try:
-        from_name, to_name = resolve_names(names, (FROM, TO))
-    except UsageError:
-        raise UsageError(
-            f"{named}: a table of labels has the columns {FROM} (a value of {column}) and {TO} (its label); this one"
-            f" has {', '.join(map(repr, names))}; of a hierarchy, a value and its levels in each line, say which level:"
-            f" {column}={rule.table}@1",
-            about=["coarsen"],
-        ) from None
-    return from_name, to_name
-
-
-def _refuse_faults(column: str, rule: Coarsening, row: Row) -> None:
-    named = f"{option('coarsen')} {column}={rule.typed!r}"
-    if row["empty_count"]:
-        raise UsageError(
-            f"{named}: {row['empty_count']:,} of {row['line_count']:,} lines have no {FROM} or no {TO}: write a label"
-            " for each value (who has no value stays without)",
-            about=["coarsen"],
-        )
-    if row["repeated_count"]:
-        raise UsageError(
-            f"{named}: {row['repeated_count']:,} values stand in several lines; leave one line for each",
-            about=["coarsen"],
-        )
-
-
-def _refuse_unmapped(column: str, rule: Coarsening, row: Row) -> None:
-    if not row["value_count"]:
-        return
-    shown = [repr(row[f"value_{place}"]) for place in SHOWN_PLACES if row[f"value_{place}"] is not None]
-    beginning = ", the first are " if row["value_count"] > len(shown) else ": "
-    raise DataError(
-        f"{option('coarsen')} {column}={rule.typed!r} has no label for {row['value_count']:,} values of {column}"
-        f" ({row['row_count']:,} rows){beginning}{', '.join(shown)}; add a line for each, if need be with the label"
-        " 'other'",
-        about=["coarsen"],
-    )

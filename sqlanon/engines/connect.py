@@ -72,8 +72,8 @@ def read_as(con: Any, *, types: Mapping[str, str] | None = None, missing: str | 
     """Return a connection for any verb, through which CSV and JSON files are read as is said here.
 
     con: an open DuckDB connection. types: of columns, by name, as DuckDB calls them; of all others every row is looked
-    at, and they are numbers, dates or truth values where all texts come back as they were. missing: texts that are no
-    value (NULL), `NA` for example. Raises UsageError for other engines, which read no text files with types.
+    at, and they are numbers, dates or truth values where all texts come back as they were. missing: texts of CSV that
+    are no value (NULL), `NA` for example. Raises UsageError for other engines, which read no text files with types.
     """
     engine, texts = engine_of(con), one_or_several(missing)
     if types or texts:

@@ -234,8 +234,8 @@ def _bound_measured_sum(moments: Moments, selected: SelectedValues, aggregate: L
     above = moments.columns[f"positive_uniform_{number}"].sum(axis=2)[:, None, :]
     below = above - moments.columns[f"sum_uniform_{number}"].sum(axis=2)[:, None, :]
     # what is positive times the largest weight, or negative times the least one, is at most the positive part
-    each = aggregate.weights[None]
-    least_weight, weight = selected.range_by_case(each, each, rows.shape[1])
+    weights = aggregate.weights[None]
+    least_weight, weight = selected.range_by_case(weights, weights, rows.shape[1])
     weight, turned = np.fmax(weight, 0.0), np.fmax(-least_weight, 0.0)
     positive, negative = weight * above + turned * below, weight * below + turned * above
     low, high = np.nan_to_num(low), np.nan_to_num(high)

@@ -168,7 +168,7 @@ class _ClauseReader:
 
         alone = [self.pieces.write(argument) for argument in arguments]
         roles = {piece.role for piece in alone}
-        role = "mixed" if len(roles) > 1 and roles != {"quasi", "sensitive"} else None
+        role: Role | None = "mixed" if len(roles) > 1 and roles != {"quasi", "sensitive"} else None
         means = {name: mean(piece) for name, piece in zip("xy", alone, strict=False)}
         means |= {name * 2: mean(piece, piece) for name, piece in zip("xy", alone, strict=False)}
         means["xy"] = mean(*(self.pieces.write(argument, role) for argument in arguments))

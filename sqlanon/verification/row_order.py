@@ -29,7 +29,7 @@ def check_order(
         engine, relations = published.engine, dict[str, Sql]()
         stretches: Sequence[Sql] = ()
         if engine.in_parts:  # the last line of a file meets the first of the next
-            relations["published"] = engine.in_stored_order(published.tables[table], whole_files=True)
+            relations["published"] = engine.in_stored_order(published.tables[table])
         else:
             stretches = engine.in_stretches(published.tables[table])
         settings = {"line_columns": columns, "stretches": stretches, "all_differ": table in all_differ, **PLACE_COLUMNS}

@@ -44,11 +44,9 @@ def test_what_is_no_connection_is_refused():
 
 
 def test_threads_are_as_many_as_the_machine_has_use_for():
-    engine = open_engine("duckdb", threads=1024)
+    engine = open_engine("duckdb", threads=1_000_000)
     ((threads,),) = engine.execute("select current_setting('threads')")
     assert threads <= 4 * os.cpu_count()
-    with pytest.raises(UsageError, match="more than any machine has use for"):
-        open_engine("duckdb", threads=1025)
 
 
 def test_no_bar_of_progress_stands_in_what_a_program_reads():

@@ -1,16 +1,13 @@
 """DuckDB's errors as ours: which are the data's, and which a disk's."""
 
-import tomllib
-
 import duckdb
 import pytest
 
 import sqlanon
 from sqlanon.engines.duckdb.connection import connect_beside
 from sqlanon.engines.duckdb.engine import UNUSABLE, DuckDBEngine
-from sqlanon.engines.duckdb.errors import NEWEST, OLDEST, refuse_older_version, translate_error
-from sqlanon.errors import ResourceError, SqlanonError, TargetError, UsageError
-from tests.conftest import ROOT
+from sqlanon.engines.duckdb.errors import translate_error
+from sqlanon.errors import ResourceError, SqlanonError, TargetError
 
 
 @pytest.mark.parametrize(
@@ -87,30 +84,6 @@ def test_a_fault_of_duckdbs_own_names_the_template_and_leaves_nothing(patients, 
     assert list(tmp_path.iterdir()) == []
     if not shuts:
         assert patients.execute(temporary).fetchall() == before
-
-
-@pytest.mark.parametrize("version", ["1.3.2", "0.10.3", "1.3.0.dev7"])
-def test_a_duckdb_that_is_too_old_is_refused(version):
-    with pytest.raises(UsageError, match=rf"needs DuckDB 1.4 or later, and this Python has {version}: pip install"):
-        refuse_older_version(version)
-
-
-@pytest.mark.parametrize("version", ["1.4.0", "1.10.2", "2.0.0", "3.0.0.dev12"])
-def test_a_later_one_is_taken(version):
-    refuse_older_version(version)
-
-
-def test_a_fault_of_a_duckdb_that_nobody_tested_says_so(monkeypatch):
-    error = duckdb.InternalException("INTERNAL Error: vector of size 1")
-    assert "newer" not in str(translate_error(error))
-    monkeypatch.setattr(duckdb, "__version__", "3.0.1")
-    words = "a fault of DuckDB 3.0.1, which is newer than any that sqlanon was tested with, ("
-    assert words in str(translate_error(error))
-
-
-def test_the_package_takes_the_versions_that_are_named():
-    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert f"duckdb>={OLDEST[0]}.{OLDEST[1]},<{NEWEST + 1}" in dependencies
 
 
 def test_readers_that_share_a_database_outlive_its_fault(monkeypatch):

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
+from sqlanon.engines.connect import engine_of
 from sqlanon.errors import SourceError
 from tests.databases import connect
 from tests.engines.hostile import rows_of
@@ -63,3 +64,17 @@ def test_a_column_that_duckdb_cannot_read_is_named_with_its_type(con):
     for python_type, frame in frames.items():
         with pytest.raises(SourceError, match=rf"column 'm' is of type {python_type}.*cast it"):
             sqlanon.anatomy(con, frame, quasi="m", sensitive="d", l=2)
+
+
+def test_columns_that_files_of_a_pattern_lack_are_counted_whatever_is_in_them(con, tmp_path):
+    laid = {
+        "one": "1 as x, {'p': 1, 'q': [1, 2]} as s, map {'a': 1} as pairs, [{'z': 2}] as list, 2 as z",
+        "two": '1 as x, 2 as A, 3 as "b c"',
+        "[1]/three": "1 as X, 2 as a, 3 as p",
+    }
+    for name, columns in laid.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        con.execute(f"copy (select {columns}) to '{tmp_path / name}.parquet'").fetchall()
+    source, _ = engine_of(con).find_source(f"{tmp_path}/**/*.parquet")
+    found = {name.lower(): counts for name, counts in source.lacking.items()}
+    assert found == dict.fromkeys(("s", "pairs", "list", "z", "b c", "p"), (2, 3)) | {"a": (1, 3)}

@@ -75,12 +75,16 @@ def test_json_whose_type_changes_late_is_read(folder):
     assert release.table("qit").filter("zip like '02%'").shape[0] == 1000
 
 
-@pytest.mark.parametrize("ending", ["csv", "json"])
-def test_types_and_missing_are_said_on_the_command_line_in_python_and_in_jobs(folder, ending):
+def test_types_and_missing_are_said_on_the_command_line_in_python_and_in_jobs(folder):
     rows = [{"zip": f"1{i % 9}", "age": "NA" if i % 10 == 0 else str(20 + i % 7), "d": f"d{i % 4}"} for i in range(90)]
-    path = folder / f"p.{ending}"
-    path.write_text(json.dumps(rows) if ending == "json" else pd.DataFrame(rows).to_csv(index=False))
-    shell = Shell(folder)
+    path, shell = folder / "p.csv", Shell(folder)
+    path.write_text(pd.DataFrame(rows).to_csv(index=False))
+    (folder / "p.json").write_text(json.dumps(rows))
+    found = sqlanon.check(sqlanon.read_as(duckdb.connect(), types={"zip": "BIGINT"}), "p.json")
+    assert "9 rows of 'age' say NA, a value as any other; no value is null" in found.notes
+    assert read(found)["zip"]["type"] == "BIGINT"
+    with pytest.raises(UsageError, match="missing is about CSV files, for JSON has null"):
+        sqlanon.check(sqlanon.read_as(duckdb.connect(), types={"zip": "BIGINT"}, missing="NA"), "p.json")
     said = shell("check", path.name)
     assert "9 rows of 'age' say NA, a value as any other; --missing NA" in said.stderr
     roles = ("--quasi", "zip,age", "--sensitive", "d", "-l", "2", "--out")

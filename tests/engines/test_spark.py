@@ -1,11 +1,7 @@
-"""Spark: the same key gives the same release, the same proofs and the same estimates as in DuckDB.
-
-Each statement takes Spark a tenth of a second, and publishing verifies with it: releases are compared by their rows.
-"""
+"""What is Spark's own: its driver, its plans, its files, its session; what it makes alike is in test_alike."""
 
 import json
 import re
-import secrets
 
 import duckdb
 import pytest
@@ -16,35 +12,17 @@ from sqlanon.errors import SourceError, SqlanonError, TargetError
 from sqlanon.plans.templates import ident
 from sqlanon.releases.contents import foreign_parts
 from sqlanon.releases.verification_run import check_since
-from tests.conftest import METHODS
+from tests.engines.conftest import views
 from tests.engines.hostile import (
     ASKED,
-    BOX_QUERIES,
-    BOXED,
-    COARSE,
-    DOUBT_QUERIES,
-    DOUBTFUL,
-    HELD_ALIKE,
     IDENTIFIERS,
     KEY,
-    LISTED,
     PUBLISH,
-    QUERIES,
     ROWS,
     SENSITIVE,
-    VISITS,
-    coarsened,
-    read_sets,
-    refuse_what_is_marked,
     rows_of,
-    same_answer,
-    same_posteriors,
-    same_release,
-    same_voters,
-    shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, publish_nights, tables_of, told_of
-from tests.traced import PEOPLE, hold_against_script
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +47,12 @@ def fetched(spark):
 
 
 @pytest.fixture(scope="module")
-def spark_release(spark, source, fetched, tmp_path_factory):
+def spark_release(spark, duck, fetched, tmp_path_factory):
     """Publish with Spark; return the directory and what came to the driver meanwhile."""
-    out = tmp_path_factory.mktemp("spark") / "rel {1}"
-    sqlanon.anatomy(spark, str(source[1]), id=IDENTIFIERS, key=KEY, out=out, **ASKED)
+    path, out = tmp_path_factory.mktemp("tables") / "hostile.parquet", tmp_path_factory.mktemp("spark") / "rel {1}"
+    duck.execute(f"copy hostile to '{path}'").fetchall()
+    sqlanon.anatomy(spark, str(path), id=IDENTIFIERS, key=KEY, out=out, **ASKED)
     return out, list(fetched)
-
-
-def test_spark_publishes_what_duckdb_publishes(spark_release, expected):
-    release = sqlanon.open(spark_release[0])
-    assert rows_of(release) == rows_of(expected)
-    assert release.verify().holds
 
 
 def test_spark_brings_no_rows_to_the_driver(spark_release):
@@ -91,18 +64,7 @@ def test_spark_brings_no_rows_to_the_driver(spark_release):
 def test_spark_leaves_the_callers_configuration(spark, spark_release):
     assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Rome"
     assert spark.conf.get("spark.sql.ansi.enabled") == "false"
-    assert _views(spark) == set()
-
-
-def test_spark_makes_columns_as_coarse_as_duckdb_and_the_same_pseudonyms(spark, tmp_path):
-    con, path = duckdb.connect(), f"{tmp_path}/coarse.parquet"
-    con.execute(COARSE.format("table coarse", "range(1, 241)")).fetchall()
-    con.execute(f"copy coarse to '{path}'").fetchall()
-    asked, before = coarsened(tmp_path), _views(spark)  # other tests leave theirs
-    sqlanon.anatomy(spark, path, **asked, out=tmp_path / "release")
-    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(sqlanon.anatomy(con, "coarse", **asked))
-    texts = [path.read_bytes() for path in (tmp_path / "release").iterdir()]
-    assert not any(b"cd" * 8 in text for text in texts) and _views(spark) == before
+    assert views(spark) == set()
 
 
 def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
@@ -118,28 +80,11 @@ def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
 QUERY = "SELECT p.ssn, {} AS decade, q.Disease FROM {} AS p LEFT JOIN {} AS q ON p.ssn = q.ssn WHERE p.age > 3"
 
 
-def test_spark_publishes_a_query_as_duckdb_does(spark, source, tmp_path):
-    path = tmp_path / "people [1].parquet"
-    people = "select i as ssn, i % 40 as age, 'd' || i % 8 as disease from range(1, 401) as t(i)"
-    source[0].execute(f"copy ({people}) to '{path}'").fetchall()
-    asked = {"quasi": "decade", "sensitive": "disease", "id": "ssn", "l": 4, "key": KEY}
-    wanted = sqlanon.anatomy(source[0], query=QUERY.format("p.age // 10", *2 * (f"'{path}'",)), **asked)
-    query = QUERY.format("p.Age DIV 10", f"`{path}`", f"'{path}'")
-    with pytest.raises(SqlanonError):
-        sqlanon.anatomy(spark, query=query.replace("p.Age", "p.nothing"), out=tmp_path / "none", **asked)
-    sqlanon.anatomy(spark, query=query, out=tmp_path / "ward", **asked)
-    release = sqlanon.open(tmp_path / "ward")
-    assert rows_of(release) == rows_of(wanted)
-    for wrong in ("java_method('java.lang.System', 'exit', '1')", "reflect('a', 'b')", "current_user()"):
-        with pytest.raises(SqlanonError):
-            sqlanon.check(spark, query=QUERY.format(wrong, f"`{path}`", f"`{path}`"))
-
-
-def test_spark_matches_columns_of_several_files_by_name(spark, source, tmp_path):
+def test_spark_matches_columns_of_several_files_by_name(spark, con, tmp_path):
     for form in ("parquet", "csv"):
         for name, columns in (("1", "i as ssn, i % 4 as d"), ("2", "i % 4 as d, i + 40 as ssn, 'x' as more")):
             rows = f"copy (select {columns} from range(40) r(i)) to '{tmp_path}/{name}.{form}'"
-            source[0].execute(rows).fetchall()
+            con.execute(rows).fetchall()
     found = sqlanon.check(spark, f"{tmp_path}/*.parquet", quasi="more", sensitive="d", id="ssn")
     assert found.figures["rows"] == 80 and found.figures["classes"] == 2
     assert found.notes[-1] == "NULL stands in the rows of files that lack a column: 'more' (1 of 2 files)"
@@ -147,61 +92,35 @@ def test_spark_matches_columns_of_several_files_by_name(spark, source, tmp_path)
         sqlanon.check(spark, f"{tmp_path}/*.csv", quasi="d", id="ssn")
 
 
-def told(report):
-    """Return what checks say, but of files."""
-    return report.checks[1:]
-
-
-def test_spark_proves_and_estimates_as_duckdb_does(spark, spark_release, source, expected):
-    release = sqlanon.open(spark_release[0], con=spark)
-    report, wanted = (
-        one.verify(against=table, voters=table) for one, table in ((release, str(source[1])), (expected, "hostile"))
-    )
-    assert report.holds and told(report) == told(wanted)
-    same_voters(report, wanted)
-    for query in (QUERIES[1], QUERIES[4]):  # each takes Spark many statements
-        same_answer(release.estimate(query), expected.estimate(query))
-
-
-def test_spark_finds_the_posteriors_that_duckdb_finds(spark, spark_release, exposed):
-    release = sqlanon.open(spark_release[0], con=spark)
-    same_posteriors(release.verify(background=exposed[1][0], r=2), exposed[0])
-
-
 @pytest.fixture(scope="module")
-def spark_nights(spark, source, nights, fetched, tmp_path_factory):
+def spark_nights(spark, duck, fetched, tmp_path_factory):
     """Publish the nights with Spark under one ledger; return the folder, the releases and what came to the driver."""
     folder = tmp_path_factory.mktemp("spark nights")
     for night, name in enumerate(NIGHTS):
-        source[0].execute(f"copy {ident(name)} to '{folder}/people_{night}.parquet'").fetchall()
+        duck.execute(f"copy {ident(name)} to '{folder}/people_{night}.parquet'").fetchall()
     # other tests leave views, and to look at them fetches them
-    views, before = _views(spark), len(fetched)
+    there, before = views(spark), len(fetched)
     files = [f"{folder}/people_{night}.parquet" for night in range(3)]
     releases = publish_nights(
         spark, folder / "ward [1]", lambda night: {"out": folder / f"night_{night}"}, sources=files, **ASKED_NIGHTS[0]
     )
     brought = fetched[before:]
-    assert _views(spark) == views
+    assert views(spark) == there
     return folder, releases, brought
 
 
 def test_spark_follows_a_ledger_as_duckdb_does(spark, spark_nights, nights):
     folder, releases, brought = spark_nights
     told = told_of(folder / "ward [1]")
-    assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights[0]
+    assert (tables_of([sqlanon.open(release.directory) for release in releases]), told) == nights(0)
     assert sorted(brought)[-4] <= 2  # figures, and a line for each half of the groups; orders once a release
     later, earlier = (sqlanon.open(folder / f"night_{night}", con=spark).published_tables for night in (2, 1))
     assert check_since(later, earlier).holds
 
 
-def _views(spark, prefix=""):
-    # not by the catalog's own list, which Spark cannot make where it compiles nothing
-    return {row.tableName for row in spark.sql("show tables").collect() if row.tableName.startswith(prefix)}
-
-
-def test_a_ledger_of_spark_is_its_owners_file(spark, spark_nights, source):
+def test_a_ledger_of_spark_is_its_owners_file(spark, spark_nights):
     folder, _, _ = spark_nights
-    views, ledger = _views(spark, "sqlanon_files"), folder / "ward [1]"
+    there, ledger = views(spark, "sqlanon_files"), folder / "ward [1]"
     assert ledger.stat().st_mode & 0o777 == 0o600
     report = sqlanon.ledger(ledger, spark).check(KEY, folder)
     assert report.holds and report.checks[-1].found["compared"] == 3
@@ -212,45 +131,8 @@ def test_a_ledger_of_spark_is_its_owners_file(spark, spark_nights, source):
     ):
         with pytest.raises(SqlanonError, match=words):
             sqlanon.anatomy(spark, f"{folder}/people_2.parquet", **{**asked, **options})
-    assert not (folder / "refused").exists() and _views(spark, "sqlanon_files") == views
+    assert not (folder / "refused").exists() and views(spark, "sqlanon_files") == there
     assert {path.name for path in folder.glob("ward*")} == {"ward [1]", "ward [1].last"}
-
-
-@pytest.mark.parametrize(("method", "released"), [held[:2] for held in HELD_ALIKE])
-def test_spark_publishes_by_each_method_as_duckdb_does(spark, source, tmp_path, request, method, released):
-    asked, expected = request.getfixturevalue(released)
-    getattr(sqlanon, method)(spark, str(source[1]), out=tmp_path / "release", **asked)
-    same_release(sqlanon.open(tmp_path / "release"), expected)
-
-
-def test_spark_puts_the_rows_of_persons_together_as_duckdb_does(spark, persons, tmp_path):
-    spark.sql(VISITS).createOrReplaceTempView("visits")
-    method, asked, expected = persons[0]
-    getattr(sqlanon, method)(spark, "visits", out=tmp_path / "release", **asked)
-    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
-
-
-def test_spark_cuts_the_boxes_that_duckdb_cuts(spark, source, boxes, tmp_path):
-    table, tree = str(source[1]), str(source[1].parent / "tree.parquet")
-    sqlanon.mondrian(spark, table, hierarchy={"price": tree}, out=tmp_path / "release", **BOXED)
-    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(boxes)
-    release = sqlanon.open(tmp_path / "release", con=spark)
-    same_answer(release.estimate(BOX_QUERIES[0]), boxes.estimate(BOX_QUERIES[0]))  # each takes Spark many statements
-
-
-def test_spark_groups_the_doubtful_rows_that_duckdb_groups(spark, source, doubts, tmp_path):
-    folder, (asked, expected) = source[1].parent, doubts[1]
-    tree = {name: str(folder / f"{table}.parquet") for name, table in DOUBTFUL["hierarchy"].items()}
-    table = str(folder / "doubts.parquet")
-    sqlanon.uncertain(spark, table, out=tmp_path / "release", **{**DOUBTFUL, **asked, "hierarchy": tree})
-    release = sqlanon.open(tmp_path / "release", con=spark)
-    assert shown_rows(release) == shown_rows(expected)
-    assert release.manifest["parameters"] == expected.manifest["parameters"]
-    same_answer(release.estimate(DOUBT_QUERIES[-1]), expected.estimate(DOUBT_QUERIES[-1]))
-
-
-def test_spark_reads_sets_and_nothing_else(spark):
-    assert read_sets(engine_of(spark)) == LISTED
 
 
 def test_rows_that_spark_keeps_have_the_size_they_have(spark):
@@ -297,28 +179,6 @@ def test_few_rows_of_one_part_are_not_moved_before_they_are_summed(spark):
     assert "Exchange" in plan(2)[1]
 
 
-def test_spark_starts_no_job_to_learn_what_columns_its_own_files_have(spark, tmp_path):
-    from sqlanon.engines.spark.files import read_partitions
-
-    spark.range(3).selectExpr("id", "cast(id as string) as text").coalesce(1).write.parquet(f"{tmp_path}/own")
-    duckdb.connect().execute(f"copy (select 1 as id, 'a' as text) to '{tmp_path}/other.parquet'")
-    own, other = next(tmp_path.glob("own/part-*.parquet")), tmp_path / "other.parquet"
-
-    def jobs(path):
-        context = spark._jsc.sc()
-        group = secrets.token_hex(4)
-        spark.sparkContext.setJobGroup(group, "reading")
-        frame = read_partitions(spark, [path])
-        context.listenerBus().waitUntilEmpty()
-        return len(spark.sparkContext.statusTracker().getJobIdsForGroup(group)), frame
-
-    assert jobs(own)[0] == 0 and jobs(own)[1].dtypes == [("id", "bigint"), ("text", "string")]
-    assert jobs(other)[0] == 1 and jobs(other)[1].count() == 1
-    (tmp_path / "none.parquet").write_bytes(b"PAR1")
-    with pytest.raises(Exception, match=r"none\.parquet"):
-        jobs(tmp_path / "none.parquet")
-
-
 def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_path):
     """NULLs, negative numbers and a type that only some engines have; from Parquet, whose rows are not kept."""
     con, path = duckdb.connect(), tmp_path / "people.parquet"
@@ -343,33 +203,7 @@ def test_packed_rows_of_spark_stay_sorted_and_hold_what_columns_hold(spark, tmp_
     assert not any(b"handwriting" in path.read_bytes() for path in (tmp_path / "framed").iterdir())
 
 
-def test_a_missing_sensitive_value_stands_last_in_its_group(spark, tmp_path):
-    con, path = duckdb.connect(), tmp_path / "people.parquet"
-    con.execute(
-        "copy (select i, (i % 9)::int as age, case when i % 10 > 0 then i % 6 end as s from range(60) as t(i))"
-        f" to '{path}'"
-    ).fetchall()
-    asked = {"quasi": "age", "sensitive": "s", "l": 3, "nulls": "value", "id": "i", "key": KEY}
-    release = sqlanon.anatomy(spark, str(path), out=tmp_path / "release", **asked)
-    assert rows_of(release) == rows_of(sqlanon.anatomy(con, str(path), out=tmp_path / "expected", **asked))
-    con.close()
-
-
-def test_spark_puts_signatures_together_that_duckdb_puts_together(spark, tmp_path):
-    con, crowd, near = duckdb.connect(), tmp_path / "crowd.parquet", tmp_path / "near.parquet"
-    con.execute(
-        f"copy (select i, i % 6 as ward, 's' || (i * i % 31 % 9) as s from range(60) t(i)) to '{crowd}';"
-        "copy (select ward, 's' || v as s, (60 + (ward % 2 + 2 * v) % 7) / 700 as probability from range(6) w(ward),"
-        f" range(9) r(v)) to '{near}'"
-    ).fetchall()
-    asked = {"quasi": "ward", "sensitive": "s", "id": "i", "r": 2, "max_suppressed": 0.9, "key": KEY}
-    asked["background"] = str(near)
-    sqlanon.robust(spark, str(crowd), out=tmp_path / "release", **asked)
-    expected = sqlanon.robust(con, str(crowd), **asked)
-    assert rows_of(sqlanon.open(tmp_path / "release")) == rows_of(expected)
-
-
-def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_path):
+def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, tmp_path):
     from sqlanon.forms.qit_st import verification as qit_st
     from sqlanon.plans.templates import Sql
     from sqlanon.verification.checks import PublishedTables
@@ -393,25 +227,6 @@ def test_spark_sees_files_and_rows_that_lie_in_another_order(spark, source, tmp_
         (check, *_) = qit_st.verify(PublishedTables(engine, tables, manifest)).checks
         assert check.found == ("sorted" if not misplaced else {"misplaced rows of qit": misplaced} | check.found)
         assert check.holds is (not misplaced)
-
-
-def test_a_file_is_read_by_one_worker_however_finely_spark_cuts_files(spark, tmp_path):
-    engine, cuts = engine_of(spark), "spark.sql.files.maxPartitionBytes"
-    paths = [tmp_path / f"cut-{number}.parquet" for number in range(3)]
-    for path in paths:  # several groups of rows each: only between them a file is cut
-        duckdb.execute(f"copy (select i as a from range(20000) t(i)) to '{path}' (row_group_size 2048)").fetchall()
-    before = spark.conf.get(cuts)
-    spark.conf.set(cuts, "4096")
-    try:
-        relation = engine.in_stored_order(engine.read_parquet(paths), whole_files=True)
-        assert spark.conf.get(cuts) == "4096"
-        places = "lag(sqlanon_position) over (partition by sqlanon_file order by sqlanon_position)"
-        frame = engine.relation(f"select sqlanon_position - {places} as step from {relation}")
-        assert frame.rdd.getNumPartitions() == 3
-        assert "Exchange" not in frame._jdf.queryExecution().executedPlan().toString()
-        assert {(row.step, row["count"]) for row in frame.groupBy("step").count().collect()} == {(1, 59997), (None, 3)}
-    finally:
-        spark.conf.set(cuts, before)
 
 
 def test_figures_are_one_row_and_read_back(spark):
@@ -481,12 +296,13 @@ def test_the_command_line_prints_what_spark_would_run(spark, shell):
     assert not (shell.folder / "rel").exists()
 
 
-def test_a_job_publishes_with_spark_and_calls_no_function_of_its_session(spark, source, tmp_path, monkeypatch):
+def test_a_job_of_spark_calls_no_function_of_its_session(spark, spark_side, duck, tmp_path, monkeypatch):
     """Spark looks its own functions up first: what a session registers under their names stays unread."""
     monkeypatch.setenv("KEY", KEY)
     roles = {"quasi": "age", "sensitive": SENSITIVE, "id": "number"}
     job = {
-        "method": "anatomy", "source": {"engine": "spark", "path": str(source[1])}, "roles": roles, "key_env": "KEY",
+        "method": "anatomy", "roles": roles, "key_env": "KEY",
+        "source": {"engine": "spark", "path": spark_side.take(duck, "hostile")},
         "parameters": {"l": 3, "nulls": "value"}, "output": {"out": "released"},
     }  # fmt: skip
     (tmp_path / "nightly.yml").write_text(json.dumps(job))  # which is YAML as well
@@ -498,22 +314,8 @@ def test_a_job_publishes_with_spark_and_calls_no_function_of_its_session(spark, 
         for name in ("sha2", "coalesce", "max"):
             spark.sql(f"drop temporary function if exists {name}")
     assert release.manifest["engine"].startswith("spark")
-    expected = sqlanon.anatomy(source[0], "hostile", **roles, **job["parameters"], key=KEY)
+    expected = sqlanon.anatomy(duck, "hostile", **roles, **job["parameters"], key=KEY)
     assert rows_of(sqlanon.open(tmp_path / "released")) == rows_of(expected)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_script_shows_what_runs_and_gives_the_release_of_duckdb(spark, con, tmp_path, method):
-    from sqlanon.engines.spark.engine import SparkEngine
-
-    path = str(tmp_path / "people.parquet")
-    values = {"text": "i", "zip": "'z' || i % 11", "age": "20 + i * 7 % 60", "disease": "'d' || i % 8"}
-    con.execute(f"copy ({PEOPLE.format(**values, numbers='range(240) as t(i)')}) to '{path}'").fetchall()
-    publish, out = getattr(sqlanon, method), tmp_path / "release"
-    asked = hold_against_script(
-        method, SparkEngine, "spark", lambda **options: publish(spark, path, out=out, **options), con, path
-    )
-    assert shown_rows(sqlanon.open(out)) == shown_rows(publish(con, path, **asked))
 
 
 def test_what_spark_says_beside_the_rows_is_known(spark, tmp_path):
@@ -536,8 +338,3 @@ def test_what_spark_says_beside_the_rows_is_known(spark, tmp_path):
         write_partitions(spark.range(45000).coalesce(1).selectExpr(*columns), tmp_path / "parts")
     (path,) = rename_partitions(tmp_path / "parts", tmp_path / "qit.parquet")
     assert foreign_parts([path]) == {}
-
-
-def test_spark_refuses_what_is_marked(spark, spark_release, tmp_path):
-    spark.range(60).selectExpr("id", "id % 4 as age", "id % 5 as disease").write.parquet(f"{tmp_path}/few.parquet")
-    refuse_what_is_marked(spark, sqlanon.open(spark_release[0], con=spark), f"{tmp_path}/few.parquet", tmp_path)

@@ -100,7 +100,7 @@ def test_lines_of_csv_are_told_by_their_number(shell):
 
 
 def test_urls_and_patterns(shell):
-    cannot(shell, "https://127.0.0.1:9/people", ["the URL 'https://127.0.0.1:9/people' has no ending", ".parquet"])
+    cannot(shell, "https://127.0.0.1:9/people", ["'https://127.0.0.1:9/people' has no ending", ".parquet"])
     cannot(shell, "gone*.parquet", "no file matches 'gone*.parquet'")
     for name in ("a1.parquet", "a2.parquet"):
         write(shell, name)

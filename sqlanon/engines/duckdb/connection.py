@@ -14,18 +14,21 @@ import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
 from sqlanon.engines.duckdb.errors import describe_unopened
-from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import first_line
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.interruption import interruptible
 from sqlanon.plans.templates import literal
 from sqlanon.wording import option
 
-MOST_THREADS = 1024
 READABLE_STORAGE = "v1.4.0"  # what clients of DuckDB 1.4 and later read: new files of ours are written so
 _THREADS_A_CORE = 4
 _USUAL_PLACES = ("/tmp", "/var/tmp", "/usr/tmp")  # folders in them get names that nobody can guess
 _ours: "WeakSet[duckdb.DuckDBPyConnection]" = WeakSet()  # that are open
+
+
+def escape_pattern(path: str) -> str:
+    """Take a file's own name literally where DuckDB would read a pattern."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
 def connect(
@@ -39,11 +42,6 @@ def connect(
     Raises SourceError for a file that cannot be made, UsageError for resources that DuckDB refuses.
     """
     settings: dict[str, Any] = {}
-    # DuckDB starts as many threads as it is told, until the machine has none left
-    if threads is not None and threads > MOST_THREADS:
-        raise UsageError(
-            f"{option('threads', threads)} is more than any machine has use for; the most is {MOST_THREADS}"
-        )
     # DuckDB takes -1 for no limit at all
     if memory_limit is not None and memory_limit.strip().startswith("-"):
         raise UsageError(f"{option('memory_limit', memory_limit)} is negative; say for example 4GB")

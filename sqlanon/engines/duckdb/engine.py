@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import duckdb
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.duckdb.errors import refuse_older_version, translate_error
+from sqlanon.engines.duckdb.connection import escape_pattern
+from sqlanon.engines.duckdb.errors import translate_error
 from sqlanon.engines.duckdb.sources import find_source
 from sqlanon.engines.duckdb.text_files import Reading
-from sqlanon.engines.duckdb.unlike_files import escape_pattern
 from sqlanon.engines.statement_text import creation_text, typed
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.key import Key
@@ -87,9 +87,8 @@ class DuckDBEngine(Engine):
 
         catalog: the database that was attached to a session of our own, in which no name is anybody else's; None for
         a caller's connection. Raises UsageError where names on it stand in for functions that our statements call, or
-        where one of its settings changes what SQL means, or for a DuckDB before 1.4.
+        where one of its settings changes what SQL means.
         """
-        refuse_older_version()
         self.connection = connection
         self.files_read: list[str] = []  # as they were named, for messages
         self.reading = Reading()
@@ -124,11 +123,8 @@ class DuckDBEngine(Engine):
             "select database_name, schema_name, function_name, internal from system.main.duckdb_functions()"
         )
         builtin = {name.lower() for _, _, name, internal in functions if internal}
-        visible = {
-            name
-            for database, schema, name, internal in functions
-            if not internal and name.lower() in builtin and (database == "temp" or schema in schemas)
-        }
+        seen = {name for place, schema, name, own in functions if not own and (place == "temp" or schema in schemas)}
+        visible = {name for name in seen if name.lower() in builtin}
         if visible:
             raise UsageError(
                 f"on this connection a macro stands in for DuckDB's own {', '.join(sorted(visible))}, which the"
@@ -153,10 +149,8 @@ class DuckDBEngine(Engine):
         if self._attached is None and isinstance(error, duckdb.InternalException | duckdb.FatalException):
             try:
                 self.connection.execute("select 1").fetchall()
-            except duckdb.FatalException:  # DuckDB closes a database behind such an error
+            except duckdb.Error:  # DuckDB closes a database behind such an error
                 return type(refusal)(f"{refusal}. {UNUSABLE}")
-            except duckdb.Error:
-                return refusal
         return refusal
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
@@ -195,14 +189,15 @@ class DuckDBEngine(Engine):
     def keep_key(self, relation: Sql, key: Key) -> None:
         """Put the key into a one-row table (`secret`), as a bound parameter, never as a literal."""
         # a literal would stand in the query log, in profiles and in error messages
-        self._made[relation] = "table"
-        self.execute(f"create temporary table {relation} (secret varchar)")
-        self.execute(f"insert into {relation} values (?)", [key.text])
+        self._keep_row(relation, "varchar", {"secret": key.text})
 
     def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
         """Put whole numbers into a one-row table, as bound parameters."""
+        self._keep_row(relation, "bigint", row)
+
+    def _keep_row(self, relation: Sql, sql_type: str, row: Mapping[str, object]) -> None:
         self._made[relation] = "table"
-        self.execute(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
+        self.execute(f"create temporary table {relation} ({', '.join(f'{ident(name)} {sql_type}' for name in row)})")
         self.execute(f"insert into {relation} values ({', '.join('?' for _ in row)})", list(row.values()))
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
@@ -387,16 +382,14 @@ class DuckDBEngine(Engine):
 
     def _unread_column(self, value: Any) -> str:
         """Say which column of a pandas or Arrow object DuckDB cannot read; empty where it is none."""
-        schema = getattr(value, "schema", None)  # of Arrow
-        types = getattr(value, "dtypes", {}) if schema is None else dict(zip(schema.names, schema.types, strict=True))
+        arrow = getattr(value, "schema", None)
+        types = getattr(value, "dtypes", {}) if arrow is None else dict(zip(arrow.names, arrow.types, strict=True))
         for column, python_type in types.items() if hasattr(types, "items") else ():
             try:
-                self.connection.register(
-                    "sqlanon_column", value[[column]] if schema is None else value.select([column])
-                )
+                self.connection.register("sqlanon_column", value[[column]] if arrow is None else value.select([column]))
                 self.connection.unregister("sqlanon_column")
             except duckdb.Error:
-                way = "astype" if schema is None else "cast"
+                way = "astype" if arrow is None else "cast"
                 return (
                     f"column {column!r} is of type {python_type}, which DuckDB cannot read: cast it ({way}) to text,"
                     " float64 or decimal128"

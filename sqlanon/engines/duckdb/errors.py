@@ -30,9 +30,10 @@ _CONVERTED = {
 }
 _DAMAGED = "is damaged, or no whole Parquet file: fetch or write it again"
 _CSV_FILE = re.compile(r"^\s*file = (.+)$", re.MULTILINE)
+
 MISSING_EXTENSION = (
-    "this source needs DuckDB's extension {name}, which is not installed; sqlanon installs none: type"
-    " install {name} in DuckDB, or fetch the file first"
+    "this source needs DuckDB's extension {0}, which is not installed; sqlanon installs none: type"
+    " install {0} in DuckDB, or fetch the file first"
 )
 
 # What DuckDB says of a file that it cannot read, in our words: file, column, what to do; no value of the data.
@@ -66,7 +67,7 @@ _SAID = {
             "{digits} holds whole numbers of more than 38 digits, which no file holds: publish a view with it as text"
         ),
         r"Type with name (\w+) does not exist": "{1!r} is no type; write VARCHAR, BIGINT, DOUBLE, DATE or TIMESTAMP",
-        r"required extension '(?P<name>\w+)": MISSING_EXTENSION,
+        r"required extension '(\w+)": MISSING_EXTENSION.replace("{0}", "{1}"),
         r'No files found that match the pattern "([^"\n]+)"': (
             "no file matches {1!r}; say the pattern from this folder, or whole, in quotes"
         ),
@@ -116,43 +117,21 @@ def describe_read_error(text: str) -> str:
     return ""
 
 
-def describe_damage(line: str, files: Sequence[str]) -> str:
-    """Return our words where the first line of a message is about bytes of a Parquet file; empty for anything else.
-
-    files: the files that the session reads, as they were named: such a message names none.
-    """
-    if not _BYTES.search(line):
-        return ""
-    # a file whose end is missing DuckDB names itself
-    return f"{' or '.join(map(repr, dict.fromkeys(files))) or 'a file'} {_DAMAGED}"
+def _describe_damage(line: str, files: Sequence[str]) -> str:
+    """Return our words where a message is about bytes of a Parquet file, which it does not name; else nothing."""
+    return f"{' or '.join(map(repr, dict.fromkeys(files))) or 'a file'} {_DAMAGED}" if _BYTES.search(line) else ""
 
 
 _ERROR_KIND = re.compile(r"\A[A-Z][A-Za-z ]* Error: ")
 # an error of a thread that writes, quoted in another's: DuckDB writes it down as JSON
 _INNER = re.compile(r'\{"exception_type":.*\}')
-_LONGEST = "exceeded maximum execution time"
 _FAULT = re.compile(r"\A(INTERNAL|FATAL) Error|\AInvalid Error: (unordered_map|vector|map|basic_string|deque|std)::")
-OLDEST, NEWEST = (1, 4), 2  # the versions of DuckDB that tests run on; pyproject.toml says the same
-_FULL_DISK = ("No space left on device", "Disk quota exceeded", "failed to offload data block")
+_FULL_DISK = re.compile("No space left on device|Disk quota exceeded|failed to offload data block")
 _VALUE_ERRORS = {
     duckdb.ConversionException: "a value of the source cannot be read as what its column holds",
     duckdb.OutOfRangeException: "a number of the source is larger than what its column, or a sum of it, can hold",
     duckdb.InvalidInputException: "DuckDB cannot read a value of the source",
 }
-_CLOSED = (
-    "the DuckDB connection is closed: open another one. A release in a session ends with it: ask before, or publish"
-    f" with {option('out')} and read the directory with sqlanon.open"
-)
-
-
-def refuse_older_version(version: str = duckdb.__version__) -> None:
-    """Refuse a DuckDB that lacks what our statements call, before one of them fails for a reason of its own."""
-    numbers = re.findall(r"\d+", version)[:2]
-    if tuple(map(int, numbers)) < OLDEST:
-        raise UsageError(
-            f"sqlanon needs DuckDB {OLDEST[0]}.{OLDEST[1]} or later, and this Python has {version}:"
-            " pip install --upgrade 'duckdb>=1.4,<3'"
-        )
 
 
 def _inner_message(quoted: re.Match[str]) -> str:
@@ -169,44 +148,45 @@ def translate_error(error: duckdb.Error, files: Sequence[str] = (), template: st
     files: the files that the session reads, as they were named. template: of the statement, '' for another text.
     """
     line = _ERROR_KIND.sub("", _INNER.sub(_inner_message, first_line(error)))
-    if isinstance(error, duckdb.InterruptException) and _LONGEST not in line:
-        return InterruptedRunError("the statement was interrupted")
-    if _LONGEST in line:
+    if "exceeded maximum execution time" in line:
         return ResourceError(
             "a statement took longer than this connection's max_execution_time: raise it, or set it to 0"
         )
+    if isinstance(error, duckdb.InterruptException):
+        return InterruptedRunError("the statement was interrupted")
     # a full disk, wherever DuckDB has met it: in a file, in the log of a commit, or where it spills
-    if any(words in line for words in _FULL_DISK):
+    if _FULL_DISK.search(line):
         return TargetError(f"no space left on the disk, or in {option('temp_directory')}: {line}")
-    description = describe_read_error(str(error))
-    # what a reader says of bytes has no class of its own; a binder speaks of names that may hold the same words
-    if not description and (type(error) is duckdb.Error or isinstance(error, duckdb.InvalidInputException)):
-        description = describe_damage(line, files)
-    if description and not isinstance(error, duckdb.OutOfMemoryException):
-        return SourceError(description)
     if isinstance(error, duckdb.OutOfMemoryException):
         return ResourceError(
             f"not enough memory or temporary space: {line}; raise {option('memory_limit')} or free disk space"
         )
+    description = describe_read_error(str(error))
+    # what a reader says of bytes has no class of its own; a binder speaks of names that may hold the same words
+    if not description and (type(error) is duckdb.Error or isinstance(error, duckdb.InvalidInputException)):
+        description = _describe_damage(line, files)
+    if description:
+        return SourceError(description)
     # a commit that could not be written: a limit on files, or a fault of the device
     if isinstance(error, duckdb.IOException) or ("ommit" in line and "Could not write" in line):
         return TargetError(line)
     if isinstance(error, duckdb.InternalException | duckdb.FatalException) or _FAULT.match(str(error)):
         # DuckDB itself has failed; its own words may quote the data
-        version = duckdb.__version__
         statement = f"the statement of sql_templates/{template}.sql.j2" if template else "a statement"
-        newer = ", which is newer than any that sqlanon was tested with," if int(version.split(".")[0]) > NEWEST else ""
         return SqlanonError(
-            f"a fault of DuckDB {version}{newer} ({type(error).__name__}) in {statement}; nothing was published."
+            f"a fault of DuckDB {duckdb.__version__} ({type(error).__name__}) in {statement}; nothing was published."
             f" Try {option('threads', 1)}, or another version of DuckDB (1.4 to 2), and report it to"
             " https://github.com/duckdb/duckdb/issues with the statement"
         )
     if isinstance(error, duckdb.TransactionException) and "conflict" in line:
         return TargetError(f"another run has written there meanwhile, which stays: {line}")
     # these quote the value that could not be read, which may be a sensitive one: only their kind is told
-    for error_type, words in _VALUE_ERRORS.items():
-        if isinstance(error, error_type):
-            return DataError(words)
-    if isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
-        return UsageError(line)
-    return UsageError(_CLOSED) if isinstance(error, duckdb.ConnectionException) else SqlanonError(line)
+    if words := next((words for kind, words in _VALUE_ERRORS.items() if isinstance(error, kind)), ""):
+        return DataError(words)
+    if isinstance(error, duckdb.ConnectionException):
+        return UsageError(
+            "the DuckDB connection is closed: open another one. A release in a session ends with it: ask before, or"
+            f" publish with {option('out')} and read the directory with sqlanon.open"
+        )
+    names = isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException)
+    return UsageError(line) if names else SqlanonError(line)

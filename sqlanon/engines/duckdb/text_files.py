@@ -22,6 +22,7 @@ MISSING = (  # words for "no value"
     *("?", " ?", ".", "-"),
 )
 _WRITTEN = {0: "VARCHAR", 8: "DATE", 16: "TIMESTAMP", 32: "TIME", 64: "BOOLEAN"}
+_NO_FOLDERS = ", hive_partitioning = false"
 _DIGITS = ("low", "high", "length")  # of decimals: places behind the point, letters
 _SINGLE = re.compile(r"[A-Za-z]\w*( [A-Za-z]+)*(\(\d+(, ?\d+)?\))?")
 _CODES = re.compile(r"(?i)(^|[\W_])(zip|zip_?code|post_?code|postal|plz|code|icd\d*|phone)($|[\W_])")
@@ -30,7 +31,7 @@ _FOLDER_TYPES = {"BIGINT": re.compile(r"0|-?[1-9]\d{0,17}"), "DATE": re.compile(
 
 @dataclass
 class Reading:
-    """How a caller wants text files read: types by column, and texts that stand for "no value"."""
+    """How a caller wants text files read: types by column, and texts of CSV that stand for "no value"."""
 
     types: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
@@ -45,17 +46,19 @@ class Reading:
     def refuse_unused(self) -> None:
         """Refuse types and missing values of a source that has types of its own."""
         if (self.types or self.missing) and not self.used:
-            asked = option("types" if self.types else "missing")
-            raise UsageError(f"{asked} is about CSV and JSON files; columns of other sources are cast in a query")
+            asked, files = "types", "CSV and JSON files"
+            if self.missing:
+                asked, files = "missing", "CSV files, for JSON has null"
+            raise UsageError(f"{option(asked)} is about {files}; columns of other sources are cast in a query")
 
-    def chosen(self, names: Iterable[str]) -> dict[str, str]:
+    def chosen(self, names: Iterable[str], is_csv: bool) -> dict[str, str]:
         """Return the types by the columns' own names; the first file that is read has all that are asked for."""
         own = {name.lower(): name for name in names}
         for column in () if self.used else self.types:
             if column.lower() not in own:
                 near = "".join(f"; did you mean {name!r}?" for name in find_near(column, own.values(), most=1))
                 raise UsageError(f"{option('types')}: the file has no column {column!r}{near}", about=["types"])
-        self.used = True
+        self.used = is_csv or not self.missing
         return {own[column.lower()]: sql_type for column, sql_type in self.types.items() if column.lower() in own}
 
 
@@ -63,6 +66,47 @@ def refuse_nul(names: Iterable[str]) -> None:
     """Refuse a name that no constant of SQL can hold."""
     if any("\0" in name for name in names):
         raise SourceError("the name of a column holds a NUL character")
+
+
+def read_typed(
+    engine: "DuckDBEngine", reader: str, path: str, options: str, folders: str
+) -> tuple[str, dict[str, str]]:
+    """Return SQL that reads CSV or JSON with types under which all texts come back, and what to say of columns.
+
+    path: as a constant. options: of the reader. folders: what it is told of folders' names.
+    """
+    is_csv, named = reader == "read_csv", "types" if reader == "read_csv" else "columns"
+    whole = "" if is_csv else ", sample_size = -1, maximum_sample_files = 1000000"
+    guessed = engine.columns(f"select * from {reader}({path}{options}{_NO_FOLDERS}{whole})")
+    refuse_nul(guessed)
+    chosen = engine.reading.chosen(guessed, is_csv)
+    if not is_csv and list(guessed) == ["json"]:  # no records
+        return f"{reader}({path}{options}{folders}{whole})", {}
+    notes = _find_repeated(engine, path, options, guessed) if is_csv else {}
+    if is_csv and not all(re.fullmatch(r"column\d+", name) for name in guessed):
+        options += ", header = true"
+    # of JSON numbers and truth values are what they are, and texts are texts; what looks like a date may be none
+    own = () if is_csv else ("BIGINT", "UBIGINT", "BOOLEAN", "VARCHAR")
+    single = [n for n, t in guessed.items() if not (t in own or t.startswith(("STRUCT", "MAP")) or t.endswith("]"))]
+    texts = guessed | dict.fromkeys(single, "VARCHAR")
+    judged = [name for name in single if name not in chosen]
+    as_texts = f"{reader}({path}{options}{_NO_FOLDERS}, {named} = {_listed(texts)})"
+    counted = [name for name, sql_type in texts.items() if sql_type == "VARCHAR" and name not in chosen]
+    found, words, commas = _find_types(engine, as_texts, judged, counted)
+    types = texts | found | chosen
+    notes |= {name: _say_missing(name, said, is_csv) for name, said in words.items()}
+    for name in judged:
+        as_text = option("types", f"{name}=VARCHAR")
+        if name in commas:
+            notes[name] = (
+                f"{name!r} holds numbers with a decimal comma, which are read as text: write them with a point"
+            )
+        elif types[name] == "VARCHAR" and guessed[name] not in ("VARCHAR", "JSON", '"NULL"') and name not in notes:
+            way = option("types", f"{name}={guessed[name]}")
+            notes[name] = f"{name!r} is read as text, for as {guessed[name]} it would not come back as written; {way}"
+        elif types[name] != "VARCHAR" and _CODES.search(name):
+            notes[name] = f"{name!r} is read as {types[name]}; {as_text} reads it as text"
+    return f"{reader}({path}{options}{folders}, {named} = {_listed(types)})", notes
 
 
 def _find_repeated(engine: "DuckDBEngine", path: str, options: str, columns: Iterable[str]) -> dict[str, str]:
@@ -78,62 +122,6 @@ def _find_repeated(engine: "DuckDBEngine", path: str, options: str, columns: Ite
     return {name: said.format(name, count, name) for name, count in counts.items() if count > 1}
 
 
-def read_typed(
-    engine: "DuckDBEngine", reader: str, path: str, options: str, folders: str, reading: Reading
-) -> tuple[str, dict[str, str]]:
-    """Return SQL that reads CSV or JSON with types under which all texts come back, and what to say of columns.
-
-    path: as a constant. options: of the reader. folders: what it is told of folders' names.
-    """
-    whole = ", sample_size = -1, maximum_sample_files = 1000000" if reader == "read_json" else ""
-    inside = f"{options}, hive_partitioning = false"
-    guessed = engine.columns(f"select * from {reader}({path}{inside}{whole})")
-    refuse_nul(guessed)
-    chosen = reading.chosen(guessed)
-    twice = _find_repeated(engine, path, options, guessed) if reader == "read_csv" else {}
-    if reader == "read_json" and list(guessed) == ["json"]:  # no records
-        return f"{reader}({path}{options}{folders}{whole})", {}
-    named = "types" if reader == "read_csv" else "columns"
-    if reader == "read_csv" and not all(re.fullmatch(r"column\d+", name) for name in guessed):
-        options, inside = f"{options}, header = true", f"{inside}, header = true"
-    # of JSON numbers and truth values are what they are; a text that looks like a date may be none
-    own = ("BIGINT", "UBIGINT", "BOOLEAN", "VARCHAR") if reader == "read_json" and not reading.missing else ()
-    single = [n for n, t in guessed.items() if not (t in own or t.startswith(("STRUCT", "MAP")) or t.endswith("]"))]
-    texts = {name: "VARCHAR" if name in single else sql_type for name, sql_type in guessed.items()}
-    columns = [name for name in texts if texts[name] == "VARCHAR"]
-    as_texts = f"{reader}({path}{inside}, {named} = {_listed(texts)})"
-    nulled = reader == "read_json" and bool(reading.missing)
-    if nulled:
-        as_texts = _with_nulls(as_texts, columns, reading.missing)
-    judged = [name for name in single if name not in chosen]
-    found, words, commas = _find_types(engine, as_texts, judged, [name for name in columns if name not in chosen])
-    if reader == "read_json":  # its texts are texts
-        found = {name: sql_type for name, sql_type in found.items() if guessed[name] != "VARCHAR"}
-    types = texts | found | chosen
-    notes = twice | {name: _say_missing(name, said) for name, said in words.items()}
-    for name in judged:
-        if name in commas:
-            notes[name] = (
-                f"{name!r} holds numbers with a decimal comma, which are read as text: write them with a point"
-            )
-        elif types[name] == "VARCHAR" and guessed[name] not in ("VARCHAR", "JSON", '"NULL"') and name not in notes:
-            way = option("types", f"{name}={guessed[name]}")
-            notes[name] = f"{name!r} is read as text, for as {guessed[name]} it would not come back as written; {way}"
-        elif types[name] != "VARCHAR" and _CODES.search(name):
-            notes[name] = f"{name!r} is read as {types[name]}; {option('types', f'{name}=VARCHAR')} reads it as text"
-    if not nulled:
-        return f"{reader}({path}{options}{folders}, {named} = {_listed(types)})", notes
-    source = _with_nulls(f"{reader}({path}{options}{folders}, {named} = {_listed(texts)})", columns, reading.missing)
-    casts = ", ".join(f"cast({ident(name)} as {types[name]}) as {ident(name)}" for name in columns)
-    return f"(select * replace ({casts}) from {source})", notes
-
-
-def _with_nulls(texts: str, columns: Iterable[str], missing: Iterable[str]) -> str:
-    listed = ", ".join(map(literal, missing))
-    nulls = (f"case when {ident(name)} not in ({listed}) then {ident(name)} end as {ident(name)}" for name in columns)
-    return f"(select * replace ({', '.join(nulls)}) from {texts})"
-
-
 def _listed(types: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{literal(name)}: {literal(sql_type)}" for name, sql_type in types.items()) + "}"
 
@@ -145,36 +133,31 @@ def _find_types(
     the columns of numbers with a decimal comma.
     """
     head = _look(engine, f"(select * from {texts} limit {SAMPLE})", judged, judged, counted)
-    undecided = [name for name in judged if not (head["bits", name] or 0) & 128]
-    decimals = [name for name in undecided if (head["bits", name] or 0) & 4]
+    undecided = [name for name in judged if not head["bits", name] & 128]
+    decimals = [name for name in undecided if head["bits", name] & 4]
     seen = head if head["rows", ""] < SAMPLE else _look(engine, texts, undecided, decimals, counted)
     words = {name: seen["missing", name] for name in counted if seen["missing", name]}
-    commas = [name for name in undecided if (seen["bits", name] or 0) & 4096]
+    commas = [name for name in undecided if seen["bits", name] & 4096]
     types = dict.fromkeys(judged, "VARCHAR")
     for name in undecided:
         if name not in words:
-            types[name] = _type_of(seen["bits", name] or 0, [seen.get((what, name)) for what in _DIGITS])
+            types[name] = _type_of(seen["bits", name], *(seen.get((what, name)) for what in _DIGITS))
     return types, words, commas
 
 
 def _look(
     engine: "DuckDBEngine", texts: str, judged: list[str], decimals: list[str], counted: list[str]
 ) -> dict[tuple[str, str], Any]:
-    values = {
-        "judged": judged,
-        "decimals": decimals,
-        "counted": counted,
-        "words": Sql(", ".join(map(literal, MISSING))),
-    }
+    words = Sql(", ".join(map(literal, MISSING)))
+    values = {"judged": judged, "decimals": decimals, "counted": counted, "words": words}
     (row,) = engine.execute(render_query("text_types", values, {"texts": Sql(texts)}))
     digits = [(what, name) for name in decimals for what in _DIGITS]
     told = [("rows", ""), *(("bits", name) for name in judged), *digits, *(("missing", name) for name in counted)]
     return dict(zip(told, row, strict=True))
 
 
-def _type_of(bits: int, digits: list[Any]) -> str:
+def _type_of(bits: int, low: int | None, high: int | None, length: int | None) -> str:
     """Return the type of texts by their bits; digits behind the point that all have alike are kept by a decimal."""
-    low, high, length = digits
     if not bits & 7:
         return _WRITTEN.get(bits & 248, "VARCHAR")
     if bits & (248 | 2048 | 4096):
@@ -183,15 +166,15 @@ def _type_of(bits: int, digits: list[Any]) -> str:
         return "BIGINT"
     if not bits & (4 | 512) and not (bits & 1 and bits & 256):
         return "DOUBLE"
-    if low is not None and low == high and length <= 38 and not bits & 1024:
+    if low is not None and low == high and length is not None and length <= 38 and not bits & 1024:
         return f"DECIMAL({18 if length <= 18 else 38},{low})"
     return "VARCHAR"
 
 
-def _say_missing(column: str, words: Mapping[str, int]) -> str:
+def _say_missing(column: str, words: Mapping[str, int], is_csv: bool) -> str:
     rows, said = sum(words.values()), ", ".join(sorted(words))
-    way = option("missing", shlex.quote(",".join(sorted(words))))
-    return f"{rows:,} rows of {column!r} say {said}, a value as any other; {way} reads it as no value"
+    way = f"{option('missing', shlex.quote(','.join(sorted(words))))} reads it as no value"
+    return f"{rows:,} rows of {column!r} say {said}, a value as any other; {way if is_csv else 'no value is null'}"
 
 
 def read_folders(engine: "DuckDBEngine", reader: str, path: str, options: str, paths: Iterable[str]) -> str:
@@ -201,10 +184,10 @@ def read_folders(engine: "DuckDBEngine", reader: str, path: str, options: str, p
     """
     parts = [part.partition("=") for each in paths for part in Path(each).parts[:-1] if "=" in part]
     values = {name: {value for key, _, value in parts if key == name} for name, _, _ in parts}
-    off = ", hive_partitioning = false"
-    if not values:
-        return off
-    own = {name.lower(): (name, t) for name, t in engine.columns(f"from {reader}({path}{options}{off})").items()}
+    files = f"{reader}({path}{options}{_NO_FOLDERS}, filename = 'sqlanon_file')"
+    own = (
+        {name.lower(): (name, sql_type) for name, sql_type in engine.columns(f"from {files}").items()} if values else {}
+    )
     types = {}
     for name, found in values.items():
         if name.lower() not in own:
@@ -214,15 +197,12 @@ def read_folders(engine: "DuckDBEngine", reader: str, path: str, options: str, p
         column, types[name] = own[name.lower()]
         value = f"url_decode(regexp_extract(sqlanon_file, {literal('(?:^|/)' + re.escape(name) + '=([^/]*)/')}, 1))"
         written = f"cast({ident(column)} as varchar)"
-        differ = (
-            f"select 1 from {reader}({path}{options}{off}, filename = 'sqlanon_file') where {written} is distinct from"
-            f" {value} and coalesce(try_cast({written} as double) <> try_cast({value} as double), true) limit 1"
-        )
-        if engine.execute(differ):
+        differ = f"coalesce(try_cast({written} as double) <> try_cast({value} as double), true)"
+        if engine.execute(f"select 1 from {files} where {written} is distinct from {value} and {differ} limit 1"):
             raise SourceError(
                 f"the files have a column {column!r} with other values than their folders' names ({name}=…): name"
                 " the folders otherwise"
             )
     if all(name.lower() in own for name in values):
-        return off
+        return _NO_FOLDERS
     return f", hive_partitioning = true, hive_types = {_listed(types)}"

@@ -2,7 +2,8 @@
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,22 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.collations import find_collated
-from sqlanon.engines.postgres.errors import translated_errors
-from sqlanon.engines.postgres.schemas import Session
-from sqlanon.engines.postgres.settings import FEW_ROWS
+from sqlanon.engines.postgres.catalogs import (
+    AS_TEXT,
+    FIND_COMMENTS,
+    FIND_CONTENTS,
+    FIND_DECIMALS,
+    FIND_TYPES,
+    build_frame,
+    find_collated,
+    item_type,
+    type_name,
+    whole_number,
+)
+from sqlanon.engines.postgres.connection import SETTINGS, translated_errors
+from sqlanon.engines.postgres.settings import FEW_ROWS, pinned, quarters_for, settings_for
 from sqlanon.engines.statement_text import creation_text, translate_for_engine
-from sqlanon.errors import SourceError, TargetError, UsageError
+from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
@@ -30,107 +41,11 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
 
-# What PostgreSQL's types are called and become outside the server: DuckDB's names, columns of numbers and
-# dates.
-_NAMES = {  # types by what DuckDB calls them
-    "bool": "BOOLEAN",
-    "int2": "SMALLINT",
-    "int4": "INTEGER",
-    "int8": "BIGINT",
-    "float4": "FLOAT",
-    "float8": "DOUBLE",
-    "date": "DATE",
-    "time": "TIME",
-    "timestamp": "TIMESTAMP",
-    "timestamptz": "TIMESTAMP WITH TIME ZONE",
-    "interval": "INTERVAL",
-    "uuid": "UUID",
-    "bytea": "BLOB",
-    "text": "VARCHAR",
-    "varchar": "VARCHAR",
-    "jsonb": "JSON",
-}
-
-_EMPTY = {"SMALLINT": "int64", "INTEGER": "int64", "BIGINT": "int64", "FLOAT": "float64", "DOUBLE": "float64"}
-AS_TEXT = ("ENUM", "OTHER", "JSON")  # what a source's values are published as text of
-
-# an array's items: its own name, typtype and category are those of what it holds
-FIND_TYPES = """
-select t.oid, t.typname, t.typtype::text, t.typcategory::text, coalesce(e.typname, ''), e.typtype::text,
-    e.typcategory::text
-from pg_type as t
-left join pg_type as e on t.typcategory = 'A' and t.typtype = 'b' and t.typelem = e.oid and e.typarray = t.oid
-where t.oid = any(%s)
-"""
-# a result does not tell how many digits the numbers in an array have
-FIND_DECIMALS = """
-select attname, substring(format_type(atttypid, atttypmod) from '\\([0-9]+,[0-9]+\\)')
-from pg_attribute
-where attrelid = to_regclass(%s) and atttypid = 'numeric[]'::regtype and atttypmod >= 0
-"""
-
-
-def type_names(described: Sequence[Any], catalog: Mapping[int, Sequence[str]]) -> Iterator[str]:
-    """Name the types of a result's columns as DuckDB does; `ENUM` and `OTHER` are published as text.
-
-    catalog: type names, `typtype` and categories by oid, as FIND_TYPES returns them.
-    """
-    for column in described:
-        name, typtype, category, *_ = catalog[column.type_code]
-        if name == "numeric":
-            yield f"DECIMAL({column.precision},{column.scale})" if column.precision else "DECIMAL"
-        elif category == "A" or typtype in ("c", "p"):  # arrays, composite types and records
-            yield "NESTED"
-        else:
-            yield _single(name, typtype)
-
-
-def _single(name: str, typtype: str) -> str:
-    return _NAMES.get(name, "ENUM" if typtype == "e" else "OTHER")
-
-
-def item_types(
-    described: Sequence[Any], catalog: Mapping[int, Sequence[str]], decimals: Mapping[str, str]
-) -> Iterator[str]:
-    """Name the types of the items of arrays of single values, as `type_names` does; empty for any other column.
-
-    decimals: the digits of numbers in arrays by column, as FIND_DECIMALS returns them.
-    """
-    for column in described:
-        *_, name, typtype, category = catalog[column.type_code]
-        single = name and category != "A" and typtype not in ("c", "p")
-        number = "DECIMAL" + decimals.get(column.name, "")
-        yield (number if name == "numeric" else _single(name, typtype)) if single else ""
-
-
-def build_frame(names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[Any]]) -> "pd.DataFrame":
-    """Return rows as columns; numeric ones are float, dates and times are datetimes."""
-    import pandas as pd
-
-    columns = {}
-    for place, sql_type in enumerate(types):  # by place: two columns of a result may have one name
-        # no rows tell no type, and what is joined to such a column would lose its own
-        column = pd.Series([row[place] for row in rows], dtype=None if rows else _EMPTY.get(sql_type, "object"))
-        if sql_type.startswith("DECIMAL"):
-            column = pd.to_numeric(column).astype(float)
-        elif sql_type == "DATE" or sql_type.startswith("TIMESTAMP"):
-            column = pd.to_datetime(column, utc=sql_type.endswith("ZONE"))
-        columns[place] = column
-    frame = pd.DataFrame(columns)
-    frame.columns = pd.Index(names)
-    return frame
-
-
-def whole_number(value: Any) -> Any:
-    """Return a number without decimals as int: PostgreSQL sums whole numbers as numeric."""
-    return int(value) if hasattr(value, "as_tuple") and value.is_finite() and value.as_tuple().exponent == 0 else value
-
-
 _CSV = "format csv, force_quote *"
 _ALIAS = re.compile(r"\s+as\b", re.IGNORECASE)
 
 
-class PostgresEngine(Session, Engine):
+class PostgresEngine(Engine):
     """Run statements on one PostgreSQL connection, ours or the caller's."""
 
     dialect = "postgres"
@@ -140,11 +55,38 @@ class PostgresEngine(Session, Engine):
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         """Take an open connection; it stays open when the engine goes."""
-        super().__init__(connection)
+        self.connection = connection
         self.name = f"postgres {connection.info.server_version // 10000}"
         self._queries: dict[str, str] = {}  # that are sources, by the names that our SQL has for them
+        self._begun: list[AbstractContextManager[Any]] = []
+        self._reserved: set[str] = set()
 
     # -- running ------------------------------------------------------------------------------
+
+    def _run(
+        self, sql: str, parameters: Any = None, settings: Mapping[str, str] | None = None
+    ) -> tuple[list[Any], list[tuple[Any, ...]]]:
+        """Run one statement under these settings; where it fails, only it is undone and the session can go on."""
+        # without a savepoint of its own, a failed statement aborts the caller's transaction
+        all_settings = {**settings_for(sql), **(settings or {})}
+        with (
+            translated_errors(),
+            self.connection.transaction(),
+            pinned(self.connection, all_settings, quarters_for(sql)),
+        ):
+            cursor = self.connection.cursor(row_factory=tuple_row)
+            cursor.execute(sql, parameters)
+            return list(cursor.description or ()), cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def _copying(self, sql: str) -> Iterator[psycopg.Copy]:
+        """Run a COPY of rows that come from here, or go here."""
+        with translated_errors(), self.connection.transaction(), self.connection.cursor().copy(sql) as copy:
+            yield copy
+
+    def execute(self, sql: str) -> None:
+        """Run a statement that is written alike everywhere."""
+        self._run(sql)
 
     def _translate(self, sql: str) -> str:
         """Translate a statement of ours; a query that is its source is put in as it was read, in PostgreSQL's SQL."""
@@ -175,54 +117,51 @@ class PostgresEngine(Session, Engine):
     def frame(self, sql: str) -> "pd.DataFrame":
         """Run one SELECT and fetch it as columns; numeric ones are float."""
         described, rows = self._run(self._translate(sql))
-        return build_frame([column.name for column in described], self._types(described), rows)
+        return build_frame([column.name for column in described], self._types(described)[0], rows)
 
     def columns(self, sql: str) -> dict[str, str]:
         """Return the columns of a SELECT with their types, without running it."""
         described = self._describe(sql)
-        return dict(zip([column.name for column in described], self._types(described), strict=True))
+        return dict(zip([column.name for column in described], self._types(described)[0], strict=True))
 
     def _describe(self, sql: str) -> list[Any]:
         return self._run(f"select * from (\n{self._translate(sql)}\n) as described limit 0")[0]
 
-    def _types(self, described: Sequence[Any]) -> list[str]:
-        return list(type_names(described, self._catalog(described)))
-
-    def _catalog(self, described: Sequence[Any]) -> dict[int, Sequence[str]]:
-        # a result tells its types by oid alone
-        _, rows = self._run(FIND_TYPES, [[column.type_code for column in described]])
-        return {oid: names for oid, *names in rows}
+    def _types(self, described: Sequence[Any]) -> tuple[list[str], Mapping[int, Sequence[Any]]]:
+        """Return the types of a result's columns, which tells their numbers alone, and what the catalog has of them."""
+        rows = self._run(FIND_TYPES, {"types": [column.type_code for column in described]})[1]
+        catalog = {oid: told for oid, *told in rows}
+        digits = [f"({column.precision},{column.scale})" if column.precision else "" for column in described]
+        return [type_name(one.type_code, catalog, of) for one, of in zip(described, digits, strict=True)], catalog
 
     def keep_key(self, relation: Sql, key: Key) -> None:
-        """Put the key into a one-row temporary table (`secret`), as a bound parameter."""
+        """Put the key into a one-row temporary table (`secret`), as data, never as a literal."""
         self._run(f"create temporary table {relation} (secret text)")
-        self._run(f"insert into {relation} values (%s)", [key.text])
         # that it is one row decides how the rows are joined; of what it holds no statistics are written down
         self._run(f"alter table {relation} alter column secret set statistics 0")
-        self._run(f"analyze {relation}")
+        self._fill(relation, [[key.text]])
 
     def keep_constants(self, relation: Sql, row: Mapping[str, int]) -> None:
-        """Put whole numbers into a one-row temporary table, as bound parameters."""
+        """Put whole numbers into a one-row temporary table, as data."""
         self._run(f"create temporary table {relation} ({', '.join(f'{ident(name)} bigint' for name in row)})")
-        self._run(f"insert into {relation} values ({', '.join('%s' for _ in row)})", list(row.values()))
-        self._run(f"analyze {relation}")
+        self._fill(relation, [[*row.values()]])
 
     def keep_frame(self, relation: Sql, frame: "pd.DataFrame") -> None:
         """Put a small table of numbers, times and texts of the driver's into a temporary table."""
         types = {"i": "bigint", "u": "bigint", "f": "double precision", "M": "timestamp"}
         text = 'varchar collate "C"'  # in the order of bytes, whatever the database's language is
         sql_types = [types.get(dtype.kind, text) for dtype in frame.dtypes]
-        columns = ", ".join(
-            f"{ident(str(name))} {sql_type}" for name, sql_type in zip(frame.columns, sql_types, strict=True)
-        )
+        columns = (f"{ident(str(name))} {kind}" for name, kind in zip(frame.columns, sql_types, strict=True))
         self.drop([str(relation)])
-        self._run(f"create temporary table {relation} ({columns})")
-        with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
-            with cursor.copy(f"copy {relation} from stdin") as copy:
-                values = frame.astype(object)
-                has_null = [sql_type in (text, "timestamp") for sql_type in sql_types]  # NaN is a number
-                for row in values.mask(values.isna() & has_null, None).itertuples(index=False, name=None):
-                    copy.write_row(row)
+        self._run(f"create temporary table {relation} ({', '.join(columns)})")
+        values = frame.astype(object)
+        has_null = [sql_type in (text, "timestamp") for sql_type in sql_types]  # NaN is a number
+        self._fill(relation, values.mask(values.isna() & has_null, None).itertuples(index=False, name=None))
+
+    def _fill(self, relation: Sql, rows: Iterable[Sequence[Any]]) -> None:
+        with self._copying(f"copy {relation} from stdin") as copy:
+            for row in rows:
+                copy.write_row(row)
         self._run(f"analyze {relation}")
 
     def drop(self, relations: Sequence[str]) -> None:
@@ -268,11 +207,10 @@ class PostgresEngine(Session, Engine):
         listed = ", ".join(map(ident, self.columns(like)))
         path = folder / f"{secrets.token_hex(4)}.csv"
         keeper.execute(f"copy (select {listed} from {rows}) to {literal(str(path))} ({_CSV}, header false)")
-        with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
-            with cursor.copy(f"copy {relation} ({listed}) from stdin (format csv, encoding 'utf8')") as copy:
-                with path.open("rb") as file:
-                    while block := file.read(2**20):
-                        copy.write(block)
+        text = f"copy {relation} ({listed}) from stdin (format csv, encoding 'utf8')"
+        with self._copying(text) as copy, path.open("rb") as file:
+            while block := file.read(2**20):
+                copy.write(block)
         path.unlink()
         self._run(f"analyze {relation}")
 
@@ -281,13 +219,97 @@ class PostgresEngine(Session, Engine):
         path = folder / f"{secrets.token_hex(4)}.csv"
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.columns(sql))
         text = f"copy ({self._translate(sql)}) to stdout ({_CSV}, encoding 'utf8')"
-        with translated_errors(), self.connection.transaction(), self.connection.cursor() as cursor:  # noqa: SIM117
-            with cursor.copy(text) as copy, path.open("wb") as file:
-                for block in copy:
-                    file.write(block)
+        with self._copying(text) as copy, path.open("wb") as file:
+            for block in copy:
+                file.write(block)
         reading = "header = false, auto_detect = false, delim = ',', quote = '\"', escape = '\"', nullstr = ''"
         limits = "allow_quoted_nulls = false, parallel = false, max_line_size = 1000000000"
         return Sql(f"read_csv({literal(str(path))}, columns = {{{columns}}}, {reading}, {limits})")
+
+    # -- schemas and transactions ---------------------------------------------------------------
+
+    @contextmanager
+    def interruptible(self) -> Iterator[Callable[[], None]]:
+        """Give what asks the server to end the statement that runs; only that is undone."""
+        yield self.connection.cancel
+
+    def _idle(self) -> bool:
+        """Tell whether no transaction is open."""
+        return self.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    @contextmanager
+    def snapshot(self) -> Iterator[bool]:
+        """Let everything inside be one transaction (of the caller's, if one is open) that sees one moment."""
+        idle = self._idle()
+        with translated_errors(), self.connection.transaction():
+            if idle:  # inside a transaction of the caller's, which may have run queries, it can no longer be set
+                self.connection.execute("set transaction isolation level repeatable read")
+            with pinned(self.connection, SETTINGS):
+                yield True
+
+    def begin(self) -> None:
+        """Begin a transaction, or a part of the one that is open."""
+        transaction = self.connection.transaction()
+        with translated_errors():
+            transaction.__enter__()
+        self._begun.append(transaction)
+
+    def commit(self) -> None:
+        """Let what was made since `begin` appear."""
+        with translated_errors():
+            self._begun.pop().__exit__(None, None, None)
+
+    def rollback(self) -> None:
+        """Undo what was made since `begin`."""
+        with translated_errors():
+            self._begun.pop().__exit__(psycopg.Rollback, psycopg.Rollback(), None)
+
+    def contents(self, schema: str) -> list[tuple[str, str]] | None:
+        """Return what a schema holds, kind and name; None where there is none."""
+        # the catalogs also show what information_schema hides from a user without rights
+        if not self._run("select oid from pg_namespace where nspname = %s", [schema])[1]:
+            return None
+        return [(kind, name) for kind, name in self._run(FIND_CONTENTS, {"schema": schema})[1]]
+
+    def comments(self, schema: str) -> dict[tuple[str, str], str]:
+        """Return the comments on a schema's tables and columns."""
+        lines = self._run(FIND_COMMENTS, {"schema": schema})[1]
+        return {(table, column): text for table, column, text in lines}
+
+    def qualified(self, schema: str) -> Sql:
+        """Return a schema's name: a session sees one database."""
+        return ident(schema)
+
+    def database_name(self) -> str:
+        """Return the server's number and the database's."""
+        ((name,),) = self._run(
+            "select concat_ws(' ', 'postgres', system_identifier, oid) from pg_control_system(), pg_database"
+            " where datname = current_database()"
+        )[1]
+        return str(name)
+
+    def reserve(self, schema: str) -> bool:
+        """Take the server's lock for a schema; False where another session has it.
+
+        It ends with the session; inside a transaction of the caller's, with that: what was written is not to be seen
+        before, and another run would wait for it.
+        """
+        if schema in self._reserved:
+            return False
+        lock = "pg_try_advisory_lock" if self._idle() else "pg_try_advisory_xact_lock"
+        # a name's number may be another's too: that costs a wait, not a release
+        _, ((has_lock,),) = self._run(f"select {lock}(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
+        if has_lock:
+            self._reserved.add(schema)
+        return bool(has_lock)
+
+    def release(self, schema: str) -> None:
+        """Give the lock back, unless the caller's transaction keeps it."""
+        if schema in self._reserved:
+            self._reserved.discard(schema)
+            if self._idle():
+                with suppress(SqlanonError):  # of a session that is lost it goes by itself
+                    self._run("select pg_advisory_unlock(hashtextextended(%s, 7))", [f"sqlanon {schema}"])
 
     # -- sources ------------------------------------------------------------------------------
 
@@ -301,22 +323,21 @@ class PostgresEngine(Session, Engine):
         else:
             raise SourceError(f"a {type(text).__name__} is no table of PostgreSQL; name a table")
         described = self._describe(f"select * from {relation}")
-        names, catalog = [column.name for column in described], self._catalog(described)
-        types = dict(zip(names, type_names(described, catalog), strict=True))
-        decimals = dict(self._run(FIND_DECIMALS, [str(relation)])[1])
-        items = dict(zip(names, item_types(described, catalog, decimals), strict=True))
+        sql_types, catalog = self._types(described)
+        oids = {column.name: column.type_code for column in described}
+        types = dict(zip([column.name for column in described], sql_types, strict=True))
+        digits = dict(self._run(FIND_DECIMALS, [str(relation)])[1])
+        items = {name: item_type(oid, catalog, digits.get(name, "")) for name, oid in oids.items()}
         # an enumeration's type lists every value that there could be, published or not
         casts = {name: "VARCHAR" for name, sql_type in types.items() if sql_type in AS_TEXT}
         lists = {name: "VARCHAR" if sql_type in AS_TEXT else sql_type for name, sql_type in items.items() if sql_type}
-        list_casts = {name: "VARCHAR[]" for name, sql_type in items.items() if sql_type in AS_TEXT}
+        # of its two types of text the server compares no array of one with an array of the other
+        varying = {name for name, oid in oids.items() if items[name] and catalog[catalog[oid][2]][0] == "varchar"}
+        list_casts = {name: "VARCHAR[]" for name, item in items.items() if item in AS_TEXT or name in varying}
         all_types = (types | casts | lists).items()
         texts = frozenset(name for name, sql_type in all_types if sql_type == "VARCHAR")
         # citext takes spellings for one value by its operators, others by a collation that is not deterministic
-        named = [
-            name
-            for name, sql_type, column in zip(types, types.values(), described, strict=True)
-            if sql_type == "VARCHAR" or catalog[column.type_code][0] == "citext"
-        ]
+        named = [name for name, oid in oids.items() if types[name] == "VARCHAR" or catalog[oid][0] == "citext"]
         return Source(
             relation, casts | list_casts, Sql("row_number() over ()"), texts, lists, floats=find_floats(types),
             collated=frozenset(find_collated(lambda sql: self._run(self._translate(sql))[1], str(relation), named)),

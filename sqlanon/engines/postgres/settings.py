@@ -1,7 +1,7 @@
 """Settings that hold while one statement of ours runs, and are set back after it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,8 +33,8 @@ _LOOPS = re.compile(r"\b(cross join|lateral|on\s+true|unnest)\b", re.IGNORECASE)
 # what many rows are sorted or hashed for
 _SORTS = re.compile(r"\b(?:group by|order by|partition by|distinct|(?<!cross )join)\b", re.IGNORECASE)
 _LAG = re.compile(r"\blag\(", re.IGNORECASE)
-_ENOUGH = 64 * 1024  # kilobytes: beyond it, sorts and hashes of millions of rows hardly get faster
-_KILOBYTES = {"B": 1 / 1024, "kB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
+_ENOUGH = 64 * 2**20  # bytes: beyond them, sorts and hashes of millions of rows hardly get faster
+_SIZE = "pg_catalog.pg_size_bytes(pg_catalog.current_setting('{}'))"
 
 
 def settings_for(sql: str) -> Mapping[str, str]:
@@ -44,36 +44,25 @@ def settings_for(sql: str) -> Mapping[str, str]:
 
 
 def quarters_for(sql: str) -> int:
-    """Return how many quarters of a task's memory one sort or hash of a statement has: two where there is one alone."""
+    """Return how many quarters of a task's memory one sort or hash of a statement has: two where there is one alone.
+
+    A statement of ours has four sorts and hashes of many rows at most, which stay within a task's memory together. One
+    alone has two quarters, for a hash takes twice what it is given.
+    """
     return 2 if len(_SORTS.findall(sql)) == 1 else 1
 
 
 @contextmanager
 def pinned(connection: psycopg.Connection[Any], settings: Mapping[str, str], quarters: int = 1) -> Iterator[None]:
-    """Hold settings to these values, inside; and sorts and hashes to the memory of `least_memory`, at least."""
-    cursor, names = connection.cursor(row_factory=tuple_row), [*settings, "work_mem", "maintenance_work_mem"]
-    calls = ", ".join(["pg_catalog.current_setting(%s)"] * len(names))
-    ((*before, maintenance),) = cursor.execute(f"select {calls}", names).fetchall()
-    values = {**settings, "work_mem": least_memory(before[-1], maintenance, quarters)}
-    cursor.execute(_set(values), [text for pair in values.items() for text in pair])
-    yield  # an error undoes this with all else
-    cursor.execute(_set(values), [text for pair in zip(values, before, strict=True) for text in pair])
+    """Hold settings to these values, inside, in the transaction that is open.
 
-
-def least_memory(work: str, maintenance: str, quarters: int = 1) -> str:
-    """Return the memory of one sort or hash: the session's own, or so many quarters of what a task may have.
-
-    work, maintenance: `work_mem` and `maintenance_work_mem` as the server writes them. A statement of ours
-    has four sorts and hashes of many rows at most: together they stay within the second. One alone has two quarters,
-    for a hash takes twice what it is given.
+    quarters: of the memory that a task may have (`maintenance_work_mem`), what one sort or hash gets at least.
     """
-    return f"{max(_kilobytes(work), min(_kilobytes(maintenance) * quarters // 4, _ENOUGH))}kB"
-
-
-def _kilobytes(text: str) -> int:
-    number, unit = re.fullmatch(r"(\d+)(\D*)", text).groups()  # type: ignore[union-attr]
-    return int(int(number) * _KILOBYTES[unit or "kB"])
-
-
-def _set(names: Sequence[str] | Mapping[str, str]) -> str:
-    return f"select {', '.join(['pg_catalog.set_config(%s, %s, true)'] * len(names))}"
+    cursor, names = connection.cursor(row_factory=tuple_row), [*settings, "work_mem"]
+    calls = [*["pg_catalog.current_setting(%s)"] * len(names), *map(_SIZE.format, ("work_mem", "maintenance_work_mem"))]
+    ((*before, work, maintenance),) = cursor.execute(f"select {', '.join(calls)}", names).fetchall()
+    memory = f"{max(work, min(maintenance * quarters // 4, _ENOUGH)) // 1024}kB"
+    setting = f"select {', '.join(['pg_catalog.set_config(%s, %s, true)'] * len(names))}"
+    cursor.execute(setting, [text for pair in zip(names, [*settings.values(), memory], strict=True) for text in pair])
+    yield  # an error undoes this with all else
+    cursor.execute(setting, [text for pair in zip(names, before, strict=True) for text in pair])

@@ -15,13 +15,11 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.spark.files import (
     keep_rows,
     key_frame,
-    read_partitions,
-    read_whole,
     rename_partitions,
     write_partitions,
 )
 from sqlanon.engines.spark.session import required_settings
-from sqlanon.engines.spark.sources import count_lacking, form_of, item_type, read_source, type_name
+from sqlanon.engines.spark.sources import count_lacking, file_address, form_of, item_type, read_source, type_name
 from sqlanon.engines.statement_text import translate_for_engine, typed
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
@@ -31,7 +29,6 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.bound_constants import bind_constants
 from sqlanon.sql.sources.queried_source import QueriedSource
-from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,10 +62,6 @@ class SparkEngine(Engine):
     def _run(self, sql: str) -> DataFrame:
         text, bound = bind_constants(_translate(sql), self._constants)
         return self.session.sql(text, args=bound) if bound else self.session.sql(text)
-
-    def execute(self, sql: str) -> None:
-        """Refuse: there are no schemas here."""
-        raise UsageError(f"spark publishes to a directory; say {option('out', 'DIR')}")
 
     def text(self, statement: Statement, lasting: bool = False) -> str:
         """Return the SQL that `create` runs, or the query's own; a table's rows are kept by a checkpoint."""
@@ -194,21 +187,15 @@ class SparkEngine(Engine):
         name = f"sqlanon_files_{secrets.token_hex(4)}"
         self._files += [name, f"{name}_stored"]
         with required_settings(self.session):
-            frame = read_partitions(self.session, paths)
+            frame = self.session.read.parquet(*map(file_address, paths))
             frame.createOrReplaceTempView(name)
             place = [f"{expression} as {column}" for column, expression in _PLACE.items()]
             frame.selectExpr("*", *place).createOrReplaceTempView(f"{name}_stored")
         return ident(name)
 
-    def in_stored_order(self, relation: Sql, whole_files: bool = False) -> Sql:
+    def in_stored_order(self, relation: Sql) -> Sql:
         """Return the view that tells the file and the place in it of each row."""
-        name = f"{_view_name(relation)}_stored"
-        if whole_files:
-            with required_settings(self.session):
-                read_whole(self.session.table(name), *_PLACE).createOrReplaceTempView(f"{name}_whole")
-            name = f"{name}_whole"
-            self._files.append(name)
-        return ident(name)
+        return ident(f"{_view_name(relation)}_stored")
 
     def take_rows(self, relation: Sql, like: str, keeper: "DuckDBEngine", rows: Sql, folder: Path) -> None:
         """Read rows from a Parquet file of DuckDB's; what is a UUID there is the text of its digits here."""
@@ -229,21 +216,11 @@ class SparkEngine(Engine):
 
     # -- schemas and transactions: there are none -------------------------------------------------
 
-    def tables(self, schema: str) -> NoReturn:
-        """Refuse: there are no schemas here."""
-        raise UsageError(f"no release directory {schema!r}; spark opens directories")
-
     def contents(self, schema: str) -> NoReturn:
         """Refuse: there are no schemas here."""
-        raise UsageError(f"no schema {schema!r}; spark knows directories")
+        raise UsageError(f"no release directory {schema!r}; spark opens directories, and has no schemas")
 
     comments = qualified = reserve = contents
-
-    def database_name(self) -> None:
-        """Return none: there are no schemas here."""
-
-    def release(self, schema: str) -> None:
-        """Do nothing: nothing was reserved."""
 
     @contextmanager
     def snapshot(self) -> Iterator[bool]:
@@ -255,12 +232,6 @@ class SparkEngine(Engine):
             sources, self._sources = self._sources, []
             self._files, files = self._files[:before], self._files[before:]
             self.drop([*sources, *files])
-
-    def begin(self) -> None:
-        """Refuse: nothing here appears in one step but a directory."""
-        self.execute("")
-
-    commit = rollback = begin
 
     # -- sources ------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Parquet files of Spark: how they are written, one for each partition, named in row order, and how they are read.
+"""Rows that Spark keeps, and Parquet files: one for each partition, named in row order.
 
 The key is a data frame of one row, so that it appears in no text of SQL, in no plan and in no file.
 
@@ -9,24 +9,21 @@ small enough for a broadcast. So a checkpoint is given the size of its rows.
 
 Spark also does not know that rows with equal keys are in one partition, and shuffles a table of counts for each window
 and sum. Where rows are few, it is told so; many rows of one partition may be spread over the workers.
-
-A file is read whole by one worker, in its order, so that windows over a file's rows neither shuffle nor sort. By itself
-Spark splits files anywhere, and does not know that a file's rows are in order.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col as column
 
-from sqlanon.engines.spark.sources import file_address
 from sqlanon.key import Key
+
+_SMALL = 2**22  # bytes: below them one worker is done before several have begun
 
 
 # What stands in the Java process behind a session, and data frames made of it.
@@ -41,75 +38,6 @@ def frame_of(dataset: Any, session: SparkSession) -> DataFrame:
     return cast(DataFrame, make(dataset, session))
 
 
-def parts_of(plan: Any) -> tuple[list[Any], list[Any]]:
-    """Return what a plan of Scala's case class is made of: its own arguments, and those that its copies need beside."""
-    others = plan.otherCopyArgs()
-    arguments = [plan.productElement(number) for number in range(plan.productArity())]
-    return arguments, [others.apply(number) for number in range(others.size())]
-
-
-def frame_of_plan(plan: Any, session: SparkSession) -> DataFrame:
-    """Return a plan of Java's as a data frame."""
-    jvm: Any = session._jvm
-    sets = getattr(getattr(jvm.org.apache.spark.sql.classic, "Dataset$"), "MODULE$")
-    return frame_of(sets.ofRows(java_session(session), plan), session)
-
-
-# no file is as large: none is cut, and a file counts as so much that no second one is read with it
-_WHOLE = str(2**40)
-_CUTS = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
-_SMALL = 2**22  # bytes: below them one worker is done before several have begun
-_WRITTEN_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"  # where Spark keeps it in a file's footer
-
-
-def read_whole(frame: DataFrame, file: str, place: str) -> DataFrame:
-    """Return rows of files, of which Spark is told that those of one `file` lie together, by `place`.
-
-    It is told, not proved: who asks has to look whether each place follows the one before it. A remote session, whose
-    plans are out of reach, is told nothing.
-    """
-    session, java_frame = frame.sparkSession, cast(Any, frame)._jdf
-    java = java_session(session)
-    if java is None:
-        return frame
-    jvm: Any = session._jvm
-    with _uncut(session):
-        rows = java_frame.queryExecution().toRdd()
-    plan = java.internalCreateDataFrame(rows, java_frame.schema(), False).logicalPlan()
-    catalyst, columns = jvm.org.apache.spark.sql.catalyst, plan.output()
-    named_columns = {columns.apply(number).name(): columns.apply(number) for number in range(columns.size())}
-    ascending = getattr(getattr(catalyst.expressions, "Ascending$"), "MODULE$")
-    order = getattr(getattr(catalyst.expressions, "SortOrder$"), "MODULE$")
-    by_file, by_place = (order.apply(named_columns[name], ascending, _listed(jvm)) for name in (file, place))
-    # no hash leads to a file's worker: of a partitioning by ranges no join takes that it does
-    parts = catalyst.plans.physical.RangePartitioning(_listed(jvm, by_file), rows.getNumPartitions())
-    arguments, others = parts_of(plan)
-    arguments[2:4] = parts, _listed(jvm, by_file, by_place)
-    return frame_of_plan(plan.copy(*arguments, *others), session)
-
-
-def _listed(jvm: Any, *items: Any) -> Any:
-    """Return a list of Scala's."""
-    java_list = jvm.java.util.ArrayList()
-    for item in items:
-        java_list.append(item)
-    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(java_list).toSeq()
-
-
-@contextmanager
-def _uncut(session: SparkSession) -> Iterator[None]:
-    """Let no file be cut in what is planned inside."""
-    conf: Any = session.conf
-    before = {name: conf.get(name) for name in _CUTS}
-    try:
-        for name in _CUTS:
-            conf.set(name, _WHOLE)
-        yield
-    finally:
-        for name, value in before.items():
-            conf.set(name, value)
-
-
 def keep_rows(frame: DataFrame) -> tuple[DataFrame, Callable[[], object]]:
     """Compute the rows once and return them, their plan cut and its size (bytes in memory) known, and what frees them.
 
@@ -120,14 +48,18 @@ def keep_rows(frame: DataFrame) -> tuple[DataFrame, Callable[[], object]]:
     java = java_session(session)
     if java is None:
         return cast(DataFrame, checkpoint), lambda: None
-    jvm, plan = session._jvm, checkpoint._jdf.logicalPlan()
-    arguments, others = parts_of(plan)  # of the others the session, its guessed size and what is known of its values
-    size = _size(session, plan)
-    others[1:3] = _statistics(session, size), jvm.scala.Option.empty()
+    spark, plan = session._jvm.org.apache.spark.sql, checkpoint._jdf.logicalPlan()
+    # a case class of Scala's: its own arguments; the session, what it guesses of its size, what is known of values …
+    arguments = [plan.productElement(number) for number in range(plan.productArity())]
+    others, size = plan.otherCopyArgs(), _size(session, plan)
+    others = [others.apply(number) for number in range(others.size())]
+    others[1:3] = _statistics(session, size), session._jvm.scala.Option.empty()
     if size is not None and size <= _SMALL and plan.rdd().getNumPartitions() == 1:
-        arguments[2] = getattr(getattr(jvm.org.apache.spark.sql.catalyst.plans.physical, "SinglePartition$"), "MODULE$")
+        arguments[2] = getattr(getattr(spark.catalyst.plans.physical, "SinglePartition$"), "MODULE$")
+    sets = getattr(getattr(spark.classic, "Dataset$"), "MODULE$")
+    kept = frame_of(sets.ofRows(java, plan.copy(*arguments, *others)), session)
     # else they burden the memory until Java finds that nobody reads them, and with it whatever runs meanwhile
-    return frame_of_plan(plan.copy(*arguments, *others), session), lambda: plan.rdd().unpersist(False)
+    return kept, lambda: plan.rdd().unpersist(False)
 
 
 def _size(session: SparkSession, plan: Any) -> int | None:
@@ -182,21 +114,3 @@ def rename_partitions(folder: Path, path: Path) -> dict[Path, int]:
         target = part.rename(path.with_name(f"{path.stem}-{number:0{width}d}.parquet"))
         renamed[target] = pq.read_metadata(target).num_rows
     return renamed
-
-
-def read_partitions(session: SparkSession, paths: Sequence[Path]) -> DataFrame:
-    """Read files of ours; what columns they have is looked up here, for Spark would start a job for it."""
-    reader: Any = session.read
-    with suppress(OSError, pa.ArrowException, Py4JJavaError):  # it says better what is wrong with a file
-        if java_session(session) is not None and (schema := _written_schema(session, paths[0])) is not None:
-            reader._jreader.schema(schema)
-    frame: DataFrame = reader.parquet(*(file_address(path) for path in paths))
-    return frame
-
-
-def _written_schema(session: SparkSession, path: Path) -> Any:
-    """Return what a file that Spark has written says of its columns, as Java has it; None of another's file."""
-    text = (pq.read_schema(path).metadata or {}).get(_WRITTEN_SCHEMA)
-    # Java reads it, as it would by itself: Python's reader of such texts runs code that a stranger's file names
-    jvm: Any = session._jvm
-    return None if text is None else jvm.org.apache.spark.sql.types.DataType.fromJson(text.decode())

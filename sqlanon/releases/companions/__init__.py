@@ -82,8 +82,10 @@ def read_file(path: Path) -> tuple[dict[str, str], list[tuple[str, str]]]:
 
     Raises what DuckDB raises where it is none.
     """
-    from sqlanon.engines.duckdb.connection import connect_beside  # slow to load
-    from sqlanon.engines.duckdb.unlike_files import escape_pattern
+    from sqlanon.engines.duckdb.connection import (
+        connect_beside,  # slow to load
+        escape_pattern,
+    )
 
     # no pattern, nothing below somebody's home
     file = literal(escape_pattern(str(path.absolute())))
