@@ -48,11 +48,13 @@ def fetched(spark):
 
 @pytest.fixture(scope="module")
 def spark_release(spark, duck, fetched, tmp_path_factory):
-    """Publish with Spark; return the directory and what came to the driver meanwhile."""
+    """Publish with Spark; return the directory, what came to the driver meanwhile, and which views it left."""
     path, out = tmp_path_factory.mktemp("tables") / "hostile.parquet", tmp_path_factory.mktemp("spark") / "rel {1}"
     duck.execute(f"copy hostile to '{path}'").fetchall()
+    stood, before = views(spark), len(fetched)
     sqlanon.anatomy(spark, str(path), id=IDENTIFIERS, key=KEY, out=out, **ASKED)
-    return out, list(fetched)
+    came = list(fetched[before:])
+    return out, came, views(spark) - stood
 
 
 def test_spark_brings_no_rows_to_the_driver(spark_release):
@@ -64,11 +66,11 @@ def test_spark_brings_no_rows_to_the_driver(spark_release):
 def test_spark_leaves_the_callers_configuration(spark, spark_release):
     assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Rome"
     assert spark.conf.get("spark.sql.ansi.enabled") == "false"
-    assert views(spark) == set()
+    assert spark_release[2] == set()
 
 
 def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
-    out, _ = spark_release
+    out, *_ = spark_release
     manifest = sqlanon.open(out).manifest
     assert {path.name for path in out.iterdir()} == {"release.json", *manifest["files"]}
     listed = sorted(name for name in manifest["files"] if name.startswith("qit"))
