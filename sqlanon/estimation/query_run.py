@@ -387,7 +387,7 @@ class QueryRun:
             selection = weights[weigh_choice(aggregate.chosen).sql] == 1
         piece, times = aggregate.argument, aggregate.times
         function = aggregate.function if piece is None else aggregate.function.of_values
-        if piece is not None and piece.sql in weights:
+        if piece is not None and piece.role in ("constant", "sensitive"):
             piece, times = None, piece
         # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
         weight = np.ones(int(selection.sum())) if times is None else weights[times.sql][selection]

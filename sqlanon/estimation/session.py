@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
 from sqlanon.estimators import choose_estimator
+from sqlanon.plans.manifest import of_people
 from sqlanon.plans.sensitive_tables import one_column
 from sqlanon.plans.templates import Sql
 
@@ -61,6 +62,8 @@ class Session:
         self._quasi: tuple[str, ...] = tuple(manifest["columns"]["quasi"])
         self._columns: tuple[str, ...] = tuple(manifest["columns"]["sensitive"])
         self._apart, self._caveat = apart, caveat
+        # of people's values errors go together in ways that a weight for each value does not follow
+        self._products = not of_people(manifest)
         self._read = lru_cache(maxsize=512)(parse_query)
         self._opened: dict[str, ReleaseTables] = {}
 
@@ -92,7 +95,7 @@ class Session:
 
     def _parse(self, loaded: "ReleaseTables", sql: str) -> "Query":
         sensitive = loaded.sensitive if isinstance(loaded.sensitive, str) else tuple(loaded.sensitive)
-        return self._read(sql, tuple(loaded.quasi), sensitive)
+        return self._read(sql, tuple(loaded.quasi), sensitive, self._products)
 
     def _find(self, sql: str, estimator: str | None) -> "tuple[str, Estimator, str, ReleaseTables, Query | None]":
         """Return estimator, column and tables of a query, and it in pieces; None outside of the grammar of estimates,

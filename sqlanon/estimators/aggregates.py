@@ -158,7 +158,9 @@ class Moment(Function):
 
 
 COUNT, SUM, AVG = Function("count", counts=True), Function("sum"), Function("avg", is_ratio=True)
-_VARIANCE, _OTHER_VARIANCE, _COVARIANCE = "greatest(xx - x * x, 0)", "greatest(yy - y * y, 0)", "(xy - x * y)"
+# greatest and least pass over NULL, which stands where no row counts
+_VARIANCE, _OTHER_VARIANCE = (f"case when {x * 2} is not null then greatest({x * 2} - {x} * {x}, 0) end" for x in "xy")
+_VARIANCE, _OTHER_VARIANCE, _COVARIANCE = f"({_VARIANCE})", f"({_OTHER_VARIANCE})", "(xy - x * y)"
 _SAMPLE = " * case when n > 1 then n / (n - 1) end"
 _MOMENTS = {  # by the name of the parser's node in lower case
     "variance": Moment("var_samp", formula=_VARIANCE + _SAMPLE),
@@ -169,7 +171,9 @@ _MOMENTS = {  # by the name of the parser's node in lower case
     "covarsamp": Moment("covar_samp", formula=_COVARIANCE + _SAMPLE),
     "covarpop": Moment("covar_pop", formula=_COVARIANCE),
     "corr": Moment(
-        "corr", formula=f"greatest(least({_COVARIANCE} / sqrt(nullif({_VARIANCE} * {_OTHER_VARIANCE}, 0)), 1), -1)"
+        "corr",
+        formula=f"case when {_VARIANCE} * {_OTHER_VARIANCE} > 0"
+        f" then greatest(least({_COVARIANCE} / sqrt({_VARIANCE} * {_OTHER_VARIANCE}), 1), -1) end",
     ),
     "regrslope": Moment("regr_slope", formula=f"{_COVARIANCE} / nullif({_OTHER_VARIANCE}, 0)"),  # of x on y, as in SQL
 }
@@ -226,7 +230,7 @@ def _bound_measured_sum(moments: Moments, selected: SelectedValues, aggregate: L
     """Bound a sum of what rows measure by its least and largest value and its positive part, C x J."""
     rows, number = moments.count("uniform"), aggregate.number
     low, high = selected.range_by_case(*_gather_extremes(moments, selected, aggregate), rows.shape[1])
-    least, most = _bound_rows(moments, selected)
+    least, most = _bound_rows(moments, selected.narrow(aggregate.present > 0))
     # Rows whose e is NULL may be among the selected ones, or all outside: the bounds of the count widen by them.
     count = moments.count(f"count_uniform_{number}")
     least = np.maximum(least - (rows - count)[:, None, :], 0)

@@ -172,7 +172,7 @@ class SetInference(Inference):
             value, error = self._weigh(cell, summand, aggregate.weights)
             return SolvedAggregate(value, error, np.zeros_like(value), np.zeros_like(value))
         number, centre = aggregate.number, 0.0
-        if number is not None and not aggregate.is_product:
+        if number is not None:
             count = self.moments.columns[f"count_uniform_{number}"][cell, :, -1].sum()
             centre = self.moments.columns[f"sum_uniform_{number}"][cell, :, -1].sum() / count if count else 0.0
         above = self._weigh(cell, Summand() if number is None else Summand(number, centre), aggregate.weights)

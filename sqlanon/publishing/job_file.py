@@ -140,7 +140,8 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     for key in ("roles", "parameters", "output"):
         for name, value in said[key].items():
             arguments[name] = file.take((key, name), declared[name].read, value, folder)
-    arguments["key"] = _key(said.get("key_env"), variables)
+    if "key_env" in said:
+        arguments["key"] = file.take(("key_env",), _key, said["key_env"], variables)
     require = tuple(
         file.take(("require", figure), threshold, figure, str(text)) for figure, text in said.get("require", {}).items()
     )
@@ -157,9 +158,9 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     )
 
 
-def _key(variable: str | None, variables: Mapping[str, str]) -> Key | None:
-    if variable is None:
-        return None
+def _key(variable: str, variables: Mapping[str, str]) -> Key:
+    if re.fullmatch("[0-9a-fA-F]{32,}", variable):  # it is shown in no message
+        raise UsageError("key_env names the environment variable that holds the key; it is not the key itself")
     if not (text := variables.get(variable)):
         raise UsageError(f"the environment variable {variable}, which key_env names, is not set; it holds the key")
     return Key.of(text)

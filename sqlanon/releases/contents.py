@@ -169,8 +169,7 @@ def check_manifest_figures(manifest: Manifest, report: Report) -> Check:
     figures, form, files = report.figures, form_of(manifest), manifest["files"]
     tables = form.table_names(manifest)
     pairs: dict[str, tuple[Any, Any]] = {"rows": (figures["rows"], manifest["rows"])}  # as counted, as claimed
-    if "groups" in figures:
-        pairs["groups"] = figures["groups"], manifest.get("groups")
+    pairs["groups"] = figures.get("groups"), manifest.get("groups")
     for table in tables:
         # files of a directory, or the table itself in a schema
         rows = [

@@ -69,16 +69,17 @@ def _read_level(node: exp.Expr | None, name: str) -> float:
     return float(text)
 
 
-def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) -> Query:
+def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str], products: bool = True) -> Query:
     """Read one query over the published columns.
 
     quasi, sensitive: the published names; matched without case. A text is one sensitive column, called `sensitive`
-    in the pieces; those of a sequence are called `sensitive_1` ….
+    in the pieces; those of a sequence are called `sensitive_1` …. products: whether a product of both sides is told as
+    a quasi expression with a weight for each value.
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
         select = spread_levels(inline_filters(join_subqueries(parse_select(sql, WORDING, CLAUSES))))
-        return _ClauseReader(select, PieceWriter(select, quasi, sensitive)).read()
+        return _ClauseReader(select, PieceWriter(select, quasi, sensitive), products).read()
     except RecursionError:  # the parser and the walks over its tree descend once per bracket
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None
 
@@ -86,8 +87,8 @@ def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str]) 
 class _ClauseReader:
     """Turn one SELECT into a Query; aggregates and keys are numbered in the order in which they are read."""
 
-    def __init__(self, select: exp.Select, pieces: PieceWriter) -> None:
-        self.select, self.pieces = select, pieces
+    def __init__(self, select: exp.Select, pieces: PieceWriter, products: bool) -> None:
+        self.select, self.pieces, self.products = select, pieces, products
         self.results = ResultNames(select, pieces)
         self.aggregates: list[Aggregate] = []
         self.keys: list[Piece] = []
@@ -168,7 +169,8 @@ class _ClauseReader:
 
         alone = [self.pieces.write(argument) for argument in arguments]
         roles = {piece.role for piece in alone}
-        role: Role | None = "mixed" if len(roles) > 1 and roles != {"quasi", "sensitive"} else None
+        split = self.products and roles == {"quasi", "sensitive"}
+        role: Role | None = "mixed" if len(roles) > 1 and not split else None
         means = {name: mean(piece) for name, piece in zip("xy", alone, strict=False)}
         means |= {name * 2: mean(piece, piece) for name, piece in zip("xy", alone, strict=False)}
         means["xy"] = mean(*(self.pieces.write(argument, role) for argument in arguments))
@@ -199,12 +201,12 @@ class _ClauseReader:
     def _write_factors(self, argument: exp.Expr, function: Function) -> list[Piece]:
         """Write an argument; where it is what quasi columns say times what sensitive ones say, both: two pieces."""
         by_role: dict[Role, list[exp.Expr]] = {}
-        for factor in _factors(argument):
-            role = self.pieces.role(factor)
-            by_role.setdefault("quasi" if role == "constant" else role, []).append(factor)
-        if function not in (SUM, AVG) or by_role.keys() != {"quasi", "sensitive"}:
+        for factor in _factors(argument) if self.products and function in (SUM, AVG) else ():
+            by_role.setdefault(self.pieces.role(factor), []).append(factor)
+        if by_role.keys() - {"constant"} != {"quasi", "sensitive"}:
             return [self.pieces.write(argument)]
-        return [self.pieces.write(reduce(_multiply, by_role[role])) for role in ("quasi", "sensitive")]
+        of_rows = [*by_role["quasi"], *by_role.get("constant", ())]
+        return [self.pieces.write(reduce(_multiply, factors)) for factors in (of_rows, by_role["sensitive"])]
 
     def _read_conditions(self, conditions: Sequence[exp.Expr]) -> tuple[list[exp.Expr], Piece | None, Piece | None]:
         """Return conditions on both sides at once, and what the others choose of values and leave of rows."""
@@ -365,8 +367,12 @@ def _unwrap(node: exp.Expr) -> exp.Expr:
 
 
 def _factors(node: exp.Expr) -> list[exp.Expr]:
-    """Return what is multiplied in an expression; a number that divides it is a factor as well."""
+    """Return what is multiplied in an expression; a sign, and a number that divides it, are factors as well."""
     node = node.unnest()
+    if isinstance(node, exp.Cast) and node.to.is_type("double") and isinstance(node.this.unnest(), exp.Mul):
+        return _factors(node.this)
+    if isinstance(node, exp.Neg):
+        return [*_factors(node.this), exp.Literal.number(-1)]
     if isinstance(node, exp.Div) and isinstance(node.expression, exp.Literal):
         return [*_factors(node.this), exp.Div(this=exp.Literal.number("1.0"), expression=node.expression.copy())]
     return [*_factors(node.this), *_factors(node.expression)] if isinstance(node, exp.Mul) else [node]

@@ -122,6 +122,7 @@ FORGED_MANIFESTS = [
     ("robust", lambda m: m.update(rows=ROWS + 1), "manifest"),
     ("robust", lambda m: m["files"]["st.parquet"].update(sha256="0" * 64), "files"),
     ("splu", lambda m: m["parameters"]["gamma"].update(disease=4), "gamma"),
+    ("splu", lambda m: m.update(groups=7), "manifest"),
     ("splu", lambda m: m["files"]["data.parquet"].update(sha256="0" * 64), "files"),
     ("listed", lambda m: m["guarantee"]["disease"]["small_sums"].update(off_at_least=0.55), "manifest"),
     ("listed", lambda m: m["parameters"].pop("values"), "files"),

@@ -319,9 +319,17 @@ def test_conjuncts_by_what_they_read():
 
 def test_products_are_split_by_what_they_read():
     (aggregate,) = asked("select sum(length(disease) * (2 * age) / 4) from release").aggregates
-    assert (aggregate.argument.role, aggregate.argument.sql) == ("quasi", '(((2) * ("quasi_1")) * (1.0 / 4))')
+    assert (aggregate.argument.role, aggregate.argument.sql) == ("quasi", '((("quasi_1") * (2)) * (1.0 / 4))')
     assert (aggregate.times.role, aggregate.times.sql) == ("sensitive", '(length("sensitive"))')
-    for mixed in ("sum(length(disease) + age)", "count(length(disease) * age)", "avg(age * length(disease || sex))"):
+    (turned,) = asked("select avg(-(age * length(disease))::double) from release").aggregates
+    assert (turned.argument.sql, turned.times.sql) == ('(("quasi_1") * (-1))', '(length("sensitive"))')
+    for mixed in (
+        "sum(2 * length(disease) / 3)",
+        "avg(2 * age)",
+        "sum(length(disease) + age)",
+        "count(length(disease) * age)",
+        "avg(age * length(disease || sex))",
+    ):
         assert all(each.times is None for each in asked(f"select {mixed} from release").aggregates)
 
 
