@@ -60,8 +60,9 @@ def read_plain_count(query: Query) -> PlainCount | None:
 def choose_values(space: Workspace, value_count: int, queries: Sequence[PlainCount]) -> BoolArray:
     """Tell which sensitive values each query asks for, V x Q."""
     conditions = list(dict.fromkeys(condition for query in queries for condition in query.sensitive))
+    number = {condition: place for place, condition in enumerate(conditions)}
     holds = tell_holding(space, space.relations["value"], value_count, conditions)
-    chosen = [holds[:, [conditions.index(one) for one in query.sensitive]].all(axis=1) for query in queries]
+    chosen = [holds[:, [number[one] for one in query.sensitive]].all(axis=1) for query in queries]
     return np.stack(chosen, axis=1)
 
 

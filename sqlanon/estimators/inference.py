@@ -128,4 +128,5 @@ class Inference:
 
 def round_whole(values: Array) -> Array:
     """Return values, those rounded that are whole numbers but for the rounding of a sum; the shape stays."""
-    return np.where(np.isclose(values, np.rint(values), rtol=1e-13, atol=1e-9), np.rint(values), values)
+    whole = np.rint(values)
+    return np.where(np.abs(values - whole) <= 1e-9 + 1e-13 * np.abs(whole), whole, values)
