@@ -66,7 +66,15 @@ def _spread(run: "QueryRun", derived: Derived, figure: Figures, value: Array, na
     try:
         points = step_points(known)
         slopes = measure_slopes(known, points, _evaluate(run, derived.sql, lines, points, derived.read))
-        values = _evaluate(run, derived.sql, lines, region_points(known, slopes), derived.read)
+        region = region_points(known, slopes)
+        values = _evaluate(run, derived.sql, lines, region, derived.read)
+        named = [f'"value_{number}"' for number in derived.read]
+        for divisor in derived.divisors:  # between two points the expression may have no end
+            alone = divisor in named
+            divided = (
+                region[..., named.index(divisor)] if alone else _evaluate(run, divisor, lines, region, derived.read)
+            )
+            values[(divided.min(axis=1) < 0) & (divided.max(axis=1) > 0)] = np.nan
     except (AnswerError, ResourceError, TargetError):
         raise
     except SqlanonError:  # the expression fails at a point where it need not

@@ -50,12 +50,13 @@ class Derived:
     """An expression over aggregates: `sql` reads `value_0` … and `key_1` …, by the numbers of the aggregates (`read`).
 
     is_share: whether it is a count over one of the same rows and more: between 0 and 1, and 1 where nothing is left
-    out.
+    out. divisors: what of aggregates it divides by.
     """
 
     sql: Sql
     read: tuple[int, ...]
     is_share: bool
+    divisors: tuple[Sql, ...] = ()
 
     @property
     def is_pair(self) -> bool:

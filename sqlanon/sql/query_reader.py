@@ -261,7 +261,9 @@ class _ClauseReader:
         """Say of an expression over aggregates which of them it reads."""
         values = [value for inner in _outermost_aggregates(node) if (value := self._name_aggregate(inner))]
         read = {self._find(column) for value in values for column in value.find_all(exp.Column)}
-        return Derived(sql, tuple(sorted(read)), len(read) > 1 and self._is_share(node))
+        divided = [division.expression for division in node.find_all(exp.Div)]
+        divisors = [self._write_over_keys(each, self._name_aggregate) for each in divided if reads_aggregate(each)]
+        return Derived(sql, tuple(sorted(read)), len(read) > 1 and self._is_share(node), tuple(divisors))
 
     def _is_share(self, node: exp.Expr) -> bool:
         """Tell whether an expression is a count of some rows over a count of these and others."""
