@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 
 def refuse_broken_text(values: Iterable[object]) -> None:
-    """Refuse text that is none: no database takes a name, path or query with half a character in it."""
+    """Refuse text that is none: no database takes a name, path or query with half a character, or a NUL, in it."""
     for value in values:
-        if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        if not isinstance(value, str):
+            continue
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
             raise UsageError(f"{value!a} is not UTF-8 text; name files, columns and queries in UTF-8")
+        if "\0" in value:
+            raise UsageError(f"{value!a} holds a NUL character, which no name, path or query has")
 
 
 def records(frame: "pd.DataFrame | Mapping[str, Any]") -> list[dict[str, Any]]:

@@ -233,6 +233,7 @@ MISTAKES = [
     ("", "require: {[a, b]: 1}\n", 11, "a key of require is a word, not a list"),
     ("", "key_env: [A]\n", 11, "key_env is text, not a list"),
     ("", "key_env: !secret A\n", 11, "key_env is text"),
+    ("out: ward", 'out: "ward\\0"', 10, "'ward\\x00' holds a NUL character, which no name, path or query has"),
     ("", f"key_env: {'ab' * 32}\n", 11, "key_env names the environment variable that holds the key; it is not the key"),
     ("", "  x: [\n", 11, "not YAML"),
     ("", "\tx: 1\n", 11, "lines are indented with blanks"),
