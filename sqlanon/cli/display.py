@@ -121,7 +121,7 @@ def show_result(result: Any, how: Format, tables: Iterable[Titled], headline: st
     """Print a result, for people its tables with blank lines between, and its notes; tell whether they read it."""
     if show_to_programs(result, how):
         return False
-    sys.stdout.write(headline)
+    sys.stdout.write(visible(headline))
     for number, (title, heads, lines) in enumerate(tables):
         sys.stdout.write("\n" if number else "")
         show_lines(title, heads, lines)

@@ -134,6 +134,11 @@ def test_control_characters_of_values_do_not_reach_the_terminal(shell):
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
     assert "\\x1b" in done.stdout
+    (shell.folder / "named.csv").write_text("\x1b[2Jq,s\n" + "".join(f"{i % 7},{i % 7}\n" for i in range(700)))
+    named = ("--quasi", "\x1b[2Jq", "--sensitive", "s", "-l", 3, "--out", "named")
+    assert shell("publish", "anatomy", "named.csv", *named).returncode == 0
+    done = shell("attack", "named")
+    assert "tells most" in done.stdout and "\x1b" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
