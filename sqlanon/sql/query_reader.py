@@ -261,7 +261,7 @@ class _ClauseReader:
         """Say of an expression over aggregates which of them it reads."""
         values = [value for inner in _outermost_aggregates(node) if (value := self._name_aggregate(inner))]
         read = {self._find(column) for value in values for column in value.find_all(exp.Column)}
-        divided = [division.expression for division in node.find_all(exp.Div)]
+        divided = [division.expression for division in node.find_all(exp.Div, exp.IntDiv, exp.Mod)]
         divisors = [self._write_over_keys(each, self._name_aggregate) for each in divided if reads_aggregate(each)]
         return Derived(sql, tuple(sorted(read)), len(read) > 1 and self._is_share(node), tuple(divisors))
 

@@ -146,6 +146,7 @@ def test_no_interval_without_one_and_an_open_one_where_a_divisor_may_be_none(sou
     for asked in (
         "1 / count(*) as x from release where d = 'd1' and age = 49",
         f"1 / (count(*) - {counted - 0.317}) as x from release where d = 'd1' and sex = 'F'",
+        f"100 // (count(*) - {counted - 0.317}) as x from release where d = 'd1' and sex = 'F'",
     ):
         with pytest.warns(sqlanon.AnswerWarning, match="1 of 1 intervals of 'x' are left open"):
             rare = one(release, asked)
