@@ -159,8 +159,10 @@ class Moment(Function):
 
 COUNT, SUM, AVG = Function("count", counts=True), Function("sum"), Function("avg", is_ratio=True)
 # greatest and least pass over NULL, which stands where no row counts
-_VARIANCE, _OTHER_VARIANCE = (f"case when {x * 2} is not null then greatest({x * 2} - {x} * {x}, 0) end" for x in "xy")
-_VARIANCE, _OTHER_VARIANCE, _COVARIANCE = f"({_VARIANCE})", f"({_OTHER_VARIANCE})", "(xy - x * y)"
+_VARIANCE, _OTHER_VARIANCE = (
+    f"(case when {x * 2} is not null then greatest({x * 2} - {x} * {x}, 0) end)" for x in "xy"
+)
+_COVARIANCE = "(xy - x * y)"
 _SAMPLE = " * case when n > 1 then n / (n - 1) end"
 _MOMENTS = {  # by the name of the parser's node in lower case
     "variance": Moment("var_samp", formula=_VARIANCE + _SAMPLE),

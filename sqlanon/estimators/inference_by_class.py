@@ -180,10 +180,9 @@ class ClassInference(Inference):
         """
         if aggregate.number is None:
             return HITS
-        if aggregate.is_product:
-            return Summand(aggregate.number, 0.0)
         total, count = (self.moments.columns[aggregate.column(degree)][cell].sum() for degree in (1, 0))
-        return Summand(aggregate.number, total / count if aggregate.function.is_ratio and count else 0.0)
+        centred = aggregate.function.is_ratio and not aggregate.is_product
+        return Summand(aggregate.number, total / count if centred and count else 0.0)
 
     def _correlate_rows(self, pair: Pair, other: Moments, both: Moments) -> Array:
         """Return the correlation over the release's rows of what two sums measure on hits, C x 1.
