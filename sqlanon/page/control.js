@@ -1,3 +1,9 @@
+// What is typed and pressed before the server is connected waits, and arrives in its order.
+const connected = new Promise((resolve) => {
+  const look = () => (window.did_handshake ? resolve() : setTimeout(look, 10));
+  look();
+});
+
 // One labelled control of HTML's own: what is typed stays while the field has the focus, whoever else changes the value.
 export default {
   props: { kind: String, label: String, hint: String, value: String, choices: Array, blocked: Boolean,
@@ -12,9 +18,12 @@ export default {
     },
   },
   methods: {
+    send(event, text) {
+      connected.then(() => this.$emit(event, text));
+    },
     edit(text) {
       this.held = text;
-      this.$emit("edit", text);
+      this.send("edit", text);
     },
     leave() {
       // what was typed last may still be on its way to the server, which answers within this time
@@ -31,7 +40,7 @@ export default {
   },
   template: `
     <span v-if="kind === 'button' || kind === 'cancel'" v-show="kind === 'button' || !blocked" class="control">
-      <button ref="field" type="button" :disabled="blocked" @click="$emit('press', '')">{{ label }}</button>
+      <button ref="field" type="button" :disabled="blocked" @click="send('press', '')">{{ label }}</button>
     </span>
     <span v-else-if="kind === 'copy'" class="control">
       <button ref="field" type="button" @click="copy">{{ label }}</button><span role="status">{{ copied }}</span>
@@ -51,7 +60,7 @@ export default {
         :aria-describedby="hint ? id + 'h' : null" @input="edit($event.target.value)" @blur="leave"></textarea>
       <input v-else ref="field" type="text" :id="id + 'f'" :value="held" autocomplete="off" spellcheck="false"
         :aria-describedby="hint ? id + 'h' : null" @input="edit($event.target.value)" @blur="leave"
-        @keydown.enter="$emit('press', '')">
+        @keydown.enter="send('press', '')">
       <small v-if="hint" :id="id + 'h'">{{ hint }}</small>
     </span>`,
 };

@@ -317,6 +317,34 @@ def test_hostile_names_and_values_stand_as_they_are(browser, tmp_path, monkeypat
         assert tab.faults == []
 
 
+LATE = """
+    let known = false
+    Object.defineProperty(window, "did_handshake", {get: () => known && window.opened, set: (said) => (known = said)})
+"""
+TYPED_EARLY = """
+    () => {
+        const [field, button] = [document.querySelector("input[type=text]"), document.querySelector("button")]
+        field.value = "people.parquet"
+        field.dispatchEvent(new Event("input"))
+        setTimeout(() => button.click(), 5)  // each waits in steps of 10 ms: the later one would be the first to go
+        setTimeout(() => (window.opened = true), 12)
+    }
+"""
+
+
+def test_what_is_done_before_the_page_is_connected_arrives_in_its_order(browser, people):
+    with serve(people) as served:
+        tab = Tab(browser, served)
+        tab.page.add_init_script(LATE)
+        for _ in range(3):
+            tab.page.reload()
+            tab.page.get_by_label("File or table").wait_for()
+            tab.page.evaluate(TYPED_EARLY)
+            tab.done()
+            assert tab.page.locator(".bad").count() == 0
+        assert tab.faults == []
+
+
 def make_hostile(folder):
     names = ", ".join(f'{i} + (i % 3) as "{name.replace(chr(34), chr(34) * 2)}"' for i, name in enumerate(HOSTILE))
     values = " ".join(f"when {i} then '{value.replace(chr(39), chr(39) * 2)}'" for i, value in enumerate(HOSTILE))
