@@ -38,8 +38,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        # JSON has no infinity
-        return value if abs(value) != float("inf") else str(value)
+        # JSON has no infinity; and 0 no sign
+        return value + 0.0 if abs(value) != float("inf") else str(value)
     if isinstance(value, decimal.Decimal):
         # sums of whole numbers come as decimals
         return int(value) if value == value.to_integral_value() else float(value)

@@ -122,5 +122,4 @@ def _evaluate(run: "QueryRun", sql: Sql, lines: Figures, points: Array, numbers:
     (_, sql_type) = run.space.engine.columns(text).values()
     if not is_numeric(sql_type):
         raise QueryError(f"an expression over aggregates is answered where it is a number; one is {sql_type}")
-    figure = run.space.engine.arrays(text)["figure"].astype(float) + 0.0  # -0.0 is written 0
-    return figure.reshape(count, each)
+    return run.space.engine.arrays(text)["figure"].astype(float).reshape(count, each)

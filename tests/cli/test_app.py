@@ -99,6 +99,12 @@ def test_verify_ends_in_commands_that_run(release):
     assert "next" not in release("verify", "release", "--format", "json").stderr
 
 
+def test_zero_has_no_sign(release):
+    sql = "SELECT round(COUNT(*) / -1e9, 1) AS x FROM release WHERE disease = 'd1' AND sex = 'F'"
+    for how in ("table", "json"):
+        assert "-0" not in release("estimate", "release", sql, "--format", how).stdout
+
+
 def test_a_value_that_no_row_has_is_told(release):
     sql = "SELECT {}COUNT(*) FROM release WHERE disease = 'D 1'{}"
     told = "no such value in the release: disease = 'D 1'; did you mean 'd1'?"
