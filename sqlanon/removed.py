@@ -38,6 +38,19 @@ _REMOVED = {
     "changed move": f"say {option('changed', 'leave')} or {option('changed', 'keep')}",
     "attack --seed": "the same release is attacked alike whenever that is: leave it out",
     **dict.fromkeys(
+        ("compare --out", "compare --overwrite", "compare --details"),
+        "every figure is in the result of --format json or csv, every answer in Python's: leave it out",
+    ),
+    "workload": "leave it out, or name a file of your own queries",
+    **dict.fromkeys(
+        ("comparison", "report --attack"),
+        "a report attacks the release itself, and compare tells of candidates: leave it out",
+    ),
+    **dict.fromkeys(
+        ("plot", "estimate --overwrite"),
+        "answers are tables: draw the columns x, x_low and x_high with what you know best",
+    ),
+    **dict.fromkeys(
         ("samples", "breach --seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"
     ),
 }

@@ -89,7 +89,6 @@ def summarize(
         target_error=question.target_error,
         resist=question.resist,
         command=_command(question, roles, chosen["candidate"]) if chosen else "",
-        strongest=(strongest["candidate"].method, strongest["candidate"].parameter),
     )  # fmt: skip
 
 

@@ -131,10 +131,11 @@ def declared(options: type) -> dict[str, Parameter]:
     return parameters
 
 
-def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter]) -> None:
-    """Raise UsageError for the first name that is none of the parameters."""
+def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter], verb: str = "") -> None:
+    """Raise UsageError for the first name that is none of the parameters of a verb."""
     for name in sorted({*given} - {*parameters}):
-        raise UsageError(removed(name) or f"no parameter {name!r}; there are {', '.join(parameters)}")
+        gone = removed(name) or removed(verb, f"--{name}")
+        raise UsageError(gone or f"no parameter {name!r}; there are {', '.join(parameters)}")
 
 
 def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import ReleaseArgument, Session
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
-from sqlanon.read_places import check_new_file
 from sqlanon.sql.sources.queried_source import read_files
 
 
@@ -104,14 +103,7 @@ def verify(
     epilog="Example: sqlanon estimate release \"SELECT sex, COUNT(*) FROM release WHERE disease = 'flu' GROUP BY sex\""
 )
 @command_of(recipient.estimate)
-def estimate(
-    release: ReleaseArgument,
-    plot: Annotated[Path | None, typer.Option(help="Draw the intervals into this file, .png or .svg.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
-    *,
-    values: Values,
-    session: Session,
-) -> None:
+def estimate(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals.
 
     Over uncertain data COUNT(*) is answered by what is certain, possible and expected.
@@ -119,13 +111,6 @@ def estimate(
     from sqlanon.cli import display
 
     query, opened = values.pop("query"), session.open_release(release)
-    if plot is not None or overwrite:
-        from sqlanon.charts.drawing import FORMATS, require
-
-        if plot is None:
-            raise UsageError("--overwrite replaces the file that --plot names, and there is none")
-        require()
-        check_new_file(plot, FORMATS, "--plot", overwrite, [opened.directory], [session.database])
     if session.sql:
         write_out(opened.estimation_sql(query, values.get("estimator")))
         return
@@ -134,8 +119,3 @@ def estimate(
     for message in answer.messages:
         say(message)
     display.show_answer(answer, session.how)
-    if plot is not None:
-        from sqlanon.estimation.answer import as_answer
-
-        with display.progress("drawing"):
-            as_answer(answer).plot().save(plot, overwrite)
