@@ -105,8 +105,6 @@ def test_no_verb_writes_into_a_release_that_is_read(shell):
         ("complete", "release", "--tables", 1, "--out", "release/completed"),
         ("report", "release", "--out", "release/page.html"),
         ("report", "release", "--with", "earlier", "--out", "earlier/page.html"),
-        ("verify", "release", "--voters", "patients.parquet", "--out", "release/voters.csv"),
-        ("verify", "release", "--voters", "patients.parquet", "--since", "earlier", "--out", "earlier/voters.csv"),
     ):
         done = shell(*words)
         assert done.returncode == 2 and "lies in the release, which is handed on" in done.stderr, words

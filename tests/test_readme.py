@@ -237,7 +237,7 @@ def write_marks() -> str:
         lines.append(f"| {' | '.join(cells)} |")
     said = {
         "breach": ("yes", "`breach_unrestricted`, `breach_restricted`"),
-        "check": ("yes", "`l_diversity`"),
+        "check": ("", "`l_diversity`"),
     }
     said |= dict.fromkeys(("verify", "estimate"), ("`--sql`", ""))
     for verb in ("breach", "check", "verify", "estimate", "attack", "report", "compare", "complete"):

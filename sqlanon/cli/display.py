@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.estimation.answered import Answered
-    from sqlanon.forms.form import Table
     from sqlanon.publishing.shown_steps import ShownStep
 
 
@@ -130,10 +129,10 @@ def show_result(result: Any, how: Format, tables: Iterable[Titled], headline: st
     return True
 
 
-def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["Table"]) -> None:
+def show_publication(lines: Mapping[str, str], command: str) -> None:
     """Print what was published, in words: lines by their names, each text of several lines below one another.
 
-    command: what to type next, in one piece. tables: what is shown below it.
+    command: what to type next, in one piece.
     """
     rows = [
         ["" if number else name, spoken(text).removeprefix("warning: ")]
@@ -142,8 +141,6 @@ def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["T
     ]
     _print_table(["", ""], rows, header=False)
     sys.stdout.write(f"{'next':{max(map(len, lines))}}  {visible(command)}\n")
-    for table in tables:
-        _show_titled(*table)
 
 
 def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], closing: Sequence[str]) -> None:
@@ -191,7 +188,7 @@ def show_report(report: Report, how: Format) -> None:
         ]
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
         if report.presence is not None:
-            whole["presence"] = records(report.presence.head(SHOWN_VOTERS))
+            whole["presence"] = records(report.presence)
         if report.posterior:
             whole["posterior"] = plain(report.posterior)
         _print_json(whole)

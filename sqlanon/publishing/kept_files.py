@@ -68,30 +68,12 @@ def chosen(asked: ReleaseRequest, plan: Plan) -> Kept:
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
     mark = method.parameters[method.saved].mark
-    check_paths(paths, mark, asked.overwrite, [asked.place.directory], sources)
-    tables = tuple(zip(plan.kept_tables, paths, strict=False))
-    return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
-
-
-def save_frame(frame: "pd.DataFrame", path: Path) -> None:
-    """Write the rows of a frame, in its order, as Parquet or CSV for its owner alone; `check_paths` comes before."""
-    with write_atomically(path, f"cannot write {str(path)!r}") as place:
-        _write_frame(frame, place, FORMATS[path.suffix.lower()])
-
-
-def check_paths(
-    paths: Sequence[Path], mark: str, overwrite: bool, releases: Sequence[Path | None], read: Iterable[object]
-) -> None:
-    """Refuse paths that cannot be written, or where the file would be lost, or handed on.
-
-    mark: the option that named them. releases: directories of those that are read or written. read: what the run reads
-    from, as it was named: texts that are paths of files.
-    """
-    read = list(read)
     for path in paths:
-        check_new_file(path, [*FORMATS], mark, overwrite, releases, read)
+        check_new_file(path, [*FORMATS], mark, asked.overwrite, [asked.place.directory], sources)
     if len(set(map(real_path, paths))) < len(paths):
         raise TargetError("two files of one name were asked for")
+    tables = tuple(zip(plan.kept_tables, paths, strict=False))
+    return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 
 
 def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:

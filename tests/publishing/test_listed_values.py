@@ -56,7 +56,7 @@ def test_the_promise_counts_whoever_takes_1_for_0(con, tmp_path):
     assert promised["list"] == pytest.approx(1 - alone) and promised["hide"] > 2 * promised["list"]
     with pytest.raises(SqlanonError, match="is required, found"):
         sqlanon.splu(
-            con, "patients", **ROLES, gamma=7, values="list", nulls="value", require=["off_at_least(3) >= 0.5"],
+            con, "patients", **ROLES, gamma=7, values="list", nulls="value", require=["rows >= 1"],
             out=tmp_path / "strict",
         )  # fmt: skip
 

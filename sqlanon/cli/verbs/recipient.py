@@ -2,8 +2,6 @@
 
 import shlex
 import sys
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -12,9 +10,7 @@ from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import ReleaseArgument, Session
-from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
-from sqlanon.sql.sources.queried_source import read_files
 
 
 @command(epilog="Example: sqlanon complete release --tables 10 --out completed")
@@ -50,29 +46,12 @@ def complete(release: ReleaseArgument, values: Values, session: Session) -> None
     " sqlanon verify release --background disease_by_sex.csv -r 3"
 )
 @command_of(recipient.verify)
-def verify(
-    release: ReleaseArgument,
-    values: Values,
-    out: Annotated[Path | None, typer.Option(help="With --voters: save all of their lines, .parquet or .csv.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
-    *,
-    session: Session,
-) -> None:
+def verify(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Prove from the published files what can be proved; exit 3 where something fails or is not proved."""
     from sqlanon.cli import display
 
     files = (*values.get("background", ()), values.get("voters"), values.get("since"))
     opened = session.open_against(release, values, *files)
-    if out is not None or overwrite:
-        from sqlanon.publishing.kept_files import check_paths
-
-        if out is None:
-            raise UsageError("--overwrite replaces the file that --out names, and there is none")
-        if "voters" not in values:
-            raise UsageError("--out saves what is found of the list that --voters names, and there is none")
-        earlier = Path(values["since"]) if "since" in values else None
-        inputs = (values["voters"], *read_files(values["against"]), *values.get("background", ()))
-        check_paths([out], "--out", overwrite, [opened.directory, earlier], inputs)
     if session.sql:
         write_out(opened.verification_sql(**values))
         return
@@ -80,14 +59,9 @@ def verify(
         report = opened.verify(**values)
     display.show_report(report, session.how)
     lines = 0 if report.presence is None else len(report.presence)
-    if report.presence is not None and out is not None:
-        from sqlanon.publishing.kept_files import save_frame
-
-        save_frame(report.presence, out)
-        say(f"all {lines:,} lines of voters: {out}, which only you can read")
-    elif lines > display.SHOWN_VOTERS:
+    if session.how == "table" and lines > display.SHOWN_VOTERS:
         shown = display.SHOWN_VOTERS
-        say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
+        say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --format json has all")
     offered = session.how == "table" and report.holds and not values["against"]
     if session.how == "table" or not report.holds:
         say(report.verdict.words + (" --against SOURCE compares it with the microdata too." if offered else ""))
