@@ -160,14 +160,11 @@ def show_step(step: "ShownStep") -> None:
     )  # fmt: skip
 
 
-def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]], spare: Sequence[str] = ()) -> None:
-    """Print a table under its title; without heads that say anything, without either.
-
-    spare: columns that a narrow terminal may leave out, the first one first.
-    """
+def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    """Print a table under its title; without heads that say anything, without either."""
     if title:
         sys.stdout.write(f"{visible(title)}\n")
-    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), spare, words)
+    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), words)
 
 
 def show_learned(lines: Sequence[Sequence[object]]) -> None:
@@ -222,12 +219,11 @@ def _print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
     header: bool = True,
-    spare: Sequence[str] = (),
     write: Callable[[object], str] = cell,
 ) -> None:
-    """Print a table as wide as the terminal; spare: columns that may be left out, the first one first."""
+    """Print a table as wide as the terminal."""
     width = Console().width if sys.stdout.isatty() else WIDTH
-    sys.stdout.write(lay_out(columns, rows, width, header, spare, cut=sys.stdout.isatty(), write=write))
+    sys.stdout.write(lay_out(columns, rows, width, header, cut=sys.stdout.isatty(), write=write))
 
 
 def _print_json(value: object) -> None:

@@ -88,21 +88,16 @@ class Comparison:
         """
         attacked = any(line["reached"] is not None for line in self.overall)
         shorter = any(line["unanswered"] > 0 for line in self.overall)
-        heads = ["method", "parameter", "promise", *(["best attack", "by", "told", "left out"] if attacked else ())]
         lines: list[list[Any]] = []
         for line in self.overall:
             known = f" by {line['knowing']}" if line["knowing"] else ""
             first = [line["candidate"], f"{line['parameter']}{known}", _percent(line["confidence"])]
-            reached = [
-                ("≥ " if line["at_least"] else "") + _percent(line["reached"]),
-                line["family"] or "",
-                _percent(line["sure"], 2),
-                _percent(line["left_out"], 2),
-            ]
-            rest = (line["error"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
-            lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
-        costs = ["error", "half width", "coverage", *(["unanswered"] if shorter else ())]
-        heads = [*heads, *costs, "seconds"]
+            at_least = "≥ " if line["at_least"] else ""
+            reached = [at_least + _percent(line["reached"]), _percent(line["sure"], 2), _percent(line["left_out"], 2)]
+            costs = [line["error"], line["coverage"], *([line["unanswered"]] if shorter else ())]
+            lines.append([*first, *(reached if attacked else ()), *map(_percent, costs)])
+        heads = ["method", "parameter", "promise", *(["best attack", "told", "left out"] if attacked else ())]
+        heads += ["error", "coverage", *(["unanswered"] if shorter else ())]
         blank = [""] * (len(heads) - 3)
         return heads, lines + [[method, parameter, NOT_POSSIBLE, *blank] for method, parameter, _ in self.failed]
 

@@ -46,7 +46,6 @@ def check(values: Values, session: Session) -> None:
 
 RESISTS = "the most accurate release that resists"
 WITHOUT_TARGET = "the release to begin with"
-SPARE = ("seconds", "by", "half width")  # what a narrow terminal leaves out
 
 
 @command(
@@ -74,7 +73,7 @@ def _show(comparison: "Comparison", session: Session) -> None:
     from sqlanon.cli import display
 
     if not display.show_to_programs(comparison, session.how):
-        display.show_lines("", *comparison.shown(), spare=SPARE)
+        display.show_lines("", *comparison.shown())
         sys.stdout.write("\n{}\n".format(comparison.summary.replace(". ", ".\n")))
     for note in comparison.notes:
         say(f"note: {note}")
