@@ -41,6 +41,8 @@ _REMOVED = {
         ("compare --out", "compare --overwrite", "compare --details"),
         "every figure is in the result of --format json or csv, every answer in Python's: leave it out",
     ),
+    "dbt": "a hook of a dbt project calls the macros: sqlanon guide macros shows one",
+    "drop": "drop macro table anatomy_groups, in DuckDB, removes one",
     "plan": "release.json tells what its gamma promises, and compare what several cost: leave it out",
     **dict.fromkeys(
         ("require off_at_least", "require error_at"),

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.estimation.coded_rows import CodedRows, Condition
@@ -65,13 +65,6 @@ class Microdata:
         return cls(
             workspace, relation, name, tuple(quasi), tuple(sensitive), {column: types[column] for column in names}
         )
-
-    def renamed(self) -> "Microdata":
-        """Return the same rows with the columns called as a query's pieces call them: quasi_1 …, sensitive."""
-        names = {name: f"quasi_{number}" for number, name in enumerate(self.quasi, start=1)}
-        names |= dict.fromkeys(self.sensitive, "sensitive")
-        listed = ", ".join(f"{ident(name)} as {ident(inner)}" for name, inner in names.items())
-        return replace(self, relation=Sql(f"(select {listed} from {self.relation})"))
 
     def frame(self, template: str, **values: object) -> "pd.DataFrame":
         """Return what a template of comparisons finds."""
