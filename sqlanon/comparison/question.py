@@ -117,17 +117,6 @@ class Candidate:
             parameters |= {"background_from": (self.background,), "max_suppressed": self.max_suppressed}
         return parameters
 
-    @property
-    def words(self) -> list[str]:
-        """Return the same as words of a command."""
-        flag = METHODS[self.method].parameters[self.strength.parameter].option
-        boxes = ["-k", str(self.rows)] if self.strength.boxed else []
-        background = ["--background-from", ",".join(self.background)] if self.background else []
-        if background and self.max_suppressed != USUAL_SUPPRESSED:
-            background += ["--max-suppressed", f"{self.max_suppressed:g}"]
-        coarser = [word for rule in self.rules for word in ("--coarsen", rule)]
-        return [*boxes, flag, str(self.value), *background, *coarser]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompareQuestion:

@@ -89,6 +89,18 @@ class Parameter:
         read = self.kind.read(self.mark, value)
         return self.kind.made(read if folder is None else self.kind.beside(folder, read))
 
+    def words(self, value: Any) -> list[str]:
+        """Return a value as words of a command, in one with its option where it would be taken for an option itself."""
+        if isinstance(value, bool):
+            return [self.option] if value else []
+        texts = texts_of("all" if value is None else value)
+        joined = self.option.startswith("--")
+        return [
+            word
+            for text in texts
+            for word in ([f"{self.option}={text}"] if text.startswith("-") and joined else [self.option, text])
+        ]
+
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
         for item in value.values() if isinstance(value, Mapping) else (value,):
@@ -146,3 +158,12 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
         name: parameter.read(given[name]) if name in given else parameter.default
         for name, parameter in parameters.items()
     }
+
+
+def texts_of(value: Any) -> list[str]:
+    """Return the texts of a value that may be several: COLUMN=RULE of a mapping, sets of columns with commas."""
+    if isinstance(value, Mapping):
+        return [f"{column}={rule}" for column, rule in value.items()]
+    if isinstance(value, list | tuple):
+        return [",".join(part) if isinstance(part, list | tuple) else str(part) for part in value]
+    return [str(value)]

@@ -12,7 +12,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.parameters import Parameter
-from sqlanon.page.values import command_words
 
 KEY = "SQLANON_KEY"  # the variable that holds the key, which no text shows
 
@@ -53,5 +52,5 @@ class Call:
             if name in ("source", "query"):  # a path that begins with a hyphen would be taken for an option
                 words.append(f"./{value}" if value.startswith("-") else value)
             else:
-                words += command_words(self.parameters[name].option, value)
-        return shlex.join([*words, *(command_words("--database", self.database) if self.database else [])])
+                words += self.parameters[name].words(value)
+        return shlex.join([*words, *(["--database", self.database] if self.database else [])])
