@@ -166,7 +166,8 @@ def _threshold(figure: str, text: Any) -> Threshold:
 
 
 def _key(variables: Mapping[str, str], variable: str) -> Key:
-    TEXT.read("key_env", variable)
+    if not isinstance(variable, str):  # whatever it is, no message shows it
+        raise UsageError("key_env is text, the name of an environment variable")
     if re.fullmatch("[0-9a-fA-F]{32,}", variable):  # it is shown in no message
         raise UsageError("key_env names the environment variable that holds the key; it is not the key itself")
     if not (text := variables.get(variable)):

@@ -229,7 +229,7 @@ MISTAKES = [
     ("", "require: '>= 1000'\n", 11, "require is a mapping"),
     ("", "require: {rows: 2024-01-01}\n", 11, "rows is a timestamp, which no job takes; put it into quotes"),
     ("", "require: {[a, b]: 1}\n", 11, "a key of require is a word, not a list"),
-    ("", "key_env: [A]\n", 11, "key_env = ['A'] is not a text"),
+    ("", "key_env: [A]\n", 11, "key_env is text, the name of an environment variable"),
     ("", "key_env: !secret A\n", 11, "key_env is a !secret, which no job takes"),
     ("out: ward", 'out: "ward\\0"', 10, "'ward\\x00' holds a NUL character, which no name, path or query has"),
     ("", f"key_env: {'ab' * 32}\n", 11, "key_env names the environment variable that holds the key; it is not the key"),
