@@ -38,6 +38,30 @@ _REMOVED = {
     "changed move": f"say {option('changed', 'leave')} or {option('changed', 'keep')}",
     "attack --seed": "the same release is attacked alike whenever that is: leave it out",
     **dict.fromkeys(
+        ("compare --out", "compare --overwrite", "compare --details"),
+        "every figure is in the result of --format json or csv, every answer in Python's: leave it out",
+    ),
+    "dbt": "a hook of a dbt project calls the macros: sqlanon guide macros shows one",
+    "drop": "drop macro table anatomy_groups, in DuckDB, removes one",
+    "plan": "release.json tells what its gamma promises, and compare what several cost: leave it out",
+    **dict.fromkeys(
+        ("require off_at_least", "require error_at"),
+        "gamma and epsilon alone decide it: choose these, and release.json tells it",
+    ),
+    **dict.fromkeys(("require attack_learning", "require attack_order"), "attack is about the best of all"),
+    **dict.fromkeys(("schema job", "schema log"), "sqlanon guide jobs says what a job and a line of its log hold"),
+    "compile check": "sqlanon check reads PostgreSQL and Spark itself, with --engine",
+    **dict.fromkeys(("verify --out", "verify --overwrite"), f"{option('format', 'json')} has all lines of the voters"),
+    "workload": "leave it out, or name a file of your own queries",
+    **dict.fromkeys(
+        ("comparison", "report --attack"),
+        "a report attacks the release itself, and compare tells of candidates: leave it out",
+    ),
+    **dict.fromkeys(
+        ("plot", "estimate --overwrite"),
+        "answers are tables: draw the columns x, x_low and x_high with what you know best",
+    ),
+    **dict.fromkeys(
         ("samples", "breach --seed"), "certified bounds are given (note 'bounds'), and few rows are counted exactly"
     ),
 }
@@ -50,5 +74,6 @@ def removed(name: str, value: object = "") -> str:
     """
     name = name.lstrip("-").replace("-", "_")
     instead = _REMOVED.get(f"{name} {value}".strip())
-    shown = f"{name} {value}" if str(value).startswith("--") else option(name, value)
+    is_words = str(value).startswith("--") or name == "compile"  # of a command, no option with its value
+    shown = f"{name} {value}" if is_words else option(name, value)
     return f"{shown} was removed in 0.3.0; {instead}" if instead else ""

@@ -20,39 +20,30 @@ def lay_out(
     rows: Sequence[Sequence[object]],
     width: int,
     header: bool = True,
-    spare: Sequence[str] = (),
     cut: bool = False,
     write: Callable[[object], str] = cell,
 ) -> str:
     """Return a table in lines of at most `width` letters, as far as its figures let it.
 
-    spare: heads of columns that are left out, the first one first, where the others do not fit. cut: longer words than
-    there is room for end in an ellipsis, where they would be continued below. write: what makes a text of a value.
-    Where even that does not fit, each row is a block of lines.
+    cut: longer words than there is room for end in an ellipsis, where they would be continued below. write: what makes
+    a text of a value. Where even that does not fit, each row is a block of lines.
     """
     texts = [[visible(write(value)) for value in row] for row in rows]
     names = [visible(str(head)) for head in heads]
     sizes = [_sizes(number, names[number] if header else "", texts, rows) for number in range(len(names))]
-    numbers, left_out = list(range(len(names))), []
-    for name in spare:
-        if _least(sizes, numbers) <= width or name not in heads:
-            break
-        numbers.remove(list(heads).index(name))
-        left_out.append(name)
-    if header and _least(sizes, numbers) > width:
+    if header and sum(least for least, _ in sizes) + _GAP * (len(names) - 1) > width:
         return _write_blocks(names, texts)
     table = Table(show_header=header, box=None, pad_edge=False, header_style="bold")
-    for number, letters in zip(numbers, _widths([sizes[number] for number in numbers], width), strict=True):
+    for number, letters in enumerate(_widths(sizes, width)):
         numeric = bool(rows) and all(isinstance(row[number], int | float | None) for row in rows)
         justify, overflow = "right" if numeric else "left", "ellipsis" if cut and header else "fold"
         table.add_column(Text(names[number]), justify=justify, overflow=overflow, width=letters)  # type: ignore[arg-type]
     for line in texts:
-        table.add_row(*(Text(line[number]) for number in numbers))
-    console = Console(highlight=False, markup=False, width=width + _GAP * (len(numbers) + 1))
+        table.add_row(*map(Text, line))
+    console = Console(highlight=False, markup=False, width=width + _GAP * (len(names) + 1))
     with console.capture() as printed:
         console.print(table)
-    closing = f"(no room for: {', '.join(left_out)})\n" if left_out else ""
-    return "".join(f"{line.rstrip()}\n" for line in printed.get().splitlines()) + closing
+    return "".join(f"{line.rstrip()}\n" for line in printed.get().splitlines())
 
 
 def _sizes(number: int, head: str, texts: Sequence[Sequence[str]], rows: Sequence[Sequence[object]]) -> tuple[int, int]:
@@ -63,10 +54,6 @@ def _sizes(number: int, head: str, texts: Sequence[Sequence[str]], rows: Sequenc
     whole += [line[number] for line in texts if cell_len(line[number]) <= _SHORT]
     best = max((cell_len(part) for line in (head, *(l[number] for l in texts)) for part in line.split("\n")), default=1)
     return max(least, *map(cell_len, whole), 1) if whole else max(least, 1), max(best, 1)
-
-
-def _least(sizes: Sequence[tuple[int, int]], numbers: Sequence[int]) -> int:
-    return sum(sizes[number][0] for number in numbers) + _GAP * (len(numbers) - 1)
 
 
 def _widths(sizes: Sequence[tuple[int, int]], width: int) -> list[int]:

@@ -10,6 +10,6 @@ _ONE_SELECT = Mark(ENGINE, "a macro is one SELECT")
 # what scripts and macros lack, beside what engines do
 LACKS: Mapping[str, Mapping[str, Mark]] = {
     **{name: declared.lacks for name, declared in ENGINES.items()},
-    "script": dict.fromkeys(("attack", "report", "compare", "complete"), _DRIVER),
+    "script": dict.fromkeys(("check", "attack", "report", "compare", "complete"), _DRIVER),
     "macros": dict.fromkeys(("verify", "estimate", "attack", "report", "compare", "complete"), _ONE_SELECT),
 }

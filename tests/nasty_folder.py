@@ -36,21 +36,6 @@ _RELEASES = [
     ("publish", "mondrian", "patients.parquet", *ROLES, "-k", "4", "-l", "2", "--out", "boxes"),
     ("publish", "robust", "patients.parquet", *ROLES, "-r", "2", "--background-from", "sex", "--out", "robust"),
     ("publish", "uncertain", "patients.parquet", *ROLES, *UNSURE[:-1], "influence.csv", "--out", "unsure"),
-    ("attack", "release", "--format", "json"),
-    (
-        "compare",
-        "patients.parquet",
-        *ROLES,
-        "--queries",
-        "2",
-        "--l",
-        "3",
-        "--methods",
-        "anatomy",
-        "--quick",
-        "--out",
-        "compared",
-    ),
 ]
 JOB = (
     "method: anatomy\nsource: patients.parquet\nroles: {quasi: [age, sex], sensitive: disease, id: ssn}\n"
@@ -108,5 +93,3 @@ class NastyFolder:
         for words in releases:
             done = self.shell(*words)
             assert done.returncode == 0, done.stderr
-            if words[0] == "attack":
-                (folder / "attack.json").write_text(done.stdout)

@@ -37,7 +37,7 @@ def imported_by(*words: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in run.stderr.splitlines() if line.startswith("import time:")}
 
 
-EXTRAS = {"pyspark", "psycopg", "altair", "vl_convert", "nicegui", "fastapi", "uvicorn", "playwright"}
+EXTRAS = {"pyspark", "psycopg", "nicegui", "fastapi", "uvicorn", "playwright"}
 LARGE = {"pandas", "numpy", "scipy", "sqlglot"}
 
 
@@ -59,12 +59,12 @@ def test_a_count_is_answered_without_a_frame(con, tmp_path):
     asked = ("SELECT COUNT(*) FROM release WHERE age > 9 AND disease = 'd1'", "--estimator", "uniform")
     found = imported_by("-m", "sqlanon", "estimate", str(tmp_path / "ward"), *asked)
     assert {"numpy", "sqlglot"} <= found
-    assert not found & {"pandas", "scipy", "pyarrow", "altair"}
+    assert not found & {"pandas", "scipy", "pyarrow"}
     assert "sqlanon.methods.qit_st" in found  # what made it reads this, and no other method is loaded
     assert not {f"sqlanon.methods.{name}" for name in ("robust", "splu", "mondrian", "uncertain")} & found
     attacked = imported_by("-m", "sqlanon", "attack", str(tmp_path / "ward"))
     # the model of completed tables, which attacks fit as well, reads frames
-    assert "sqlanon.attacks.attack_release" in attacked and not attacked & {"scipy.stats", "altair"}
+    assert "sqlanon.attacks.attack_release" in attacked and "scipy.stats" not in attacked
 
 
 def test_the_version_is_said_without_a_verb_or_a_database():

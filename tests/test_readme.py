@@ -30,7 +30,7 @@ ENGINES = ("duckdb", "postgres", "spark")
 
 NAMED_FILE = re.compile(r"# (\w+\.\w+)\n")  # the first line of a block that is a file
 TRUE = re.compile(r"^(\S.*\S)  # True$", re.MULTILINE)
-OTHER_TESTS = {"jobs", "macros"}  # whose blocks run in tests of their own, in DuckDB's client, cron and dbt
+OTHER_TESTS = {"jobs", "macros"}  # whose blocks run in tests of their own, in DuckDB's client and cron
 SLOW = {"README", "attack", "check", "ledger"}  # whose commands take seconds
 NOT_RUN = {
     ("attack", "text"): "lines of an output above",
@@ -237,7 +237,7 @@ def write_marks() -> str:
         lines.append(f"| {' | '.join(cells)} |")
     said = {
         "breach": ("yes", "`breach_unrestricted`, `breach_restricted`"),
-        "check": ("yes", "`l_diversity`"),
+        "check": ("", "`l_diversity`"),
     }
     said |= dict.fromkeys(("verify", "estimate"), ("`--sql`", ""))
     for verb in ("breach", "check", "verify", "estimate", "attack", "report", "compare", "complete"):

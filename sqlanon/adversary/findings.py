@@ -1,7 +1,6 @@
 """What attacks found: promised beside reached."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ["family", "attack", "promised", "reached", "by chance", "whom", "leak"]
 _MARKS: dict[bool | None, str] = {True: "LEAK", False: "no", None: ""}
-_MARKED = {mark: leak for leak, mark in _MARKS.items()}
 SURE_HEADS = ["certainty above", "people", "of", "claimed", "right"]
 VITAL, FEW = 0.8, 0.01  # the confidence of an adversary that is told first, unless of a smaller share of the people
 OF_PEOPLE = ("order", "learning", "composition", "presence")  # attacks that reach a share of the people
@@ -241,37 +239,6 @@ class Attack:
             "notes": list(self.notes),
         }
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Attack":
-        """Return the Attack that `as_plain` wrote.
-
-        plain: its JSON, as read. Raises ValueError, KeyError or TypeError for anything else.
-        """
-        findings = []
-        for line in plain["findings"]:
-            promised, reached, chance = (_read_share(line[name]) for name in COLUMNS[2:5])
-            family, attack, whom = (str(line[name]) for name in ("family", "attack", "whom"))
-            headline, believed, counted = (bool(line.get(name)) for name in ("headline", "own_confidence", "counted"))
-            leak = _MARKED[line["leak"]]
-            findings.append(
-                Finding(
-                    family, attack, reached=reached, promised=promised, chance=chance, whom=whom, leak=leak,
-                    headline=headline, believed=believed, counted=counted,
-                )
-            )  # fmt: skip
-        sure = [
-            Sure(
-                float(line["limit"]), int(line["people"]), int(line["of"]), _read_share(line["claimed"]),
-                _read_share(line["right"]), str(line["about"]),
-            )
-            for line in plain.get("sure", ())
-        ]  # fmt: skip
-        told = [
-            Told(str(line["name"]), _read_share(line["without"]), str(line["about"])) for line in plain.get("told", ())
-        ]
-        notes = tuple(map(str, plain["notes"]))
-        return cls(tuple(findings), notes, bool(plain["scored"]), tuple(sure), tuple(told))
-
     def sentences(self, column: str = "the sensitive value") -> list[str]:
         """Return how far attacks get, promised beside reached, in sentences; column: the sensitive one in words."""
         values = {
@@ -343,12 +310,6 @@ class Attack:
 
     def _repr_html_(self) -> str:
         return write_card(self.verdict, self.sections())
-
-
-def _read_share(share: Any) -> float | None:
-    if share is None or 0 <= float(share) <= 1:
-        return None if share is None else float(share)
-    raise ValueError("a share is between 0 and 1")
 
 
 def _percent(share: float | None) -> str:

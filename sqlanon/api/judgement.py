@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlanon.api.recipient import opened
 from sqlanon.api.verbs import (
@@ -25,7 +25,7 @@ from sqlanon.api.verbs import (
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, Kind
+from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS
 from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, PLACES, source_against
 from sqlanon.methods.parameters import Parameter
 from sqlanon.methods.request_options import FilePath, Names
@@ -147,10 +147,6 @@ def compare(
         COUNT_OR_FILE,
         Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
     ] = 100,
-    workload: Annotated[
-        Literal["analysts", "paper"],
-        Parameter("What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),
-    ] = "analysts",
     seed: Annotated[int, Parameter("Another number draws other queries.")] = 1,
     target_error: Annotated[
         float | None, SHARE, Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
@@ -164,8 +160,6 @@ def compare(
     max_suppressed: Annotated[float, SHARE, Parameter("Share of the rows that robust may leave out.")] = 0.01,
     nulls: Annotated[Nulls, Parameter("NULL sensitive values: refuse, value or drop.")] = "refuse",
     unique_quasi: Annotated[UniqueQuasi, Parameter("A quasi column of unique values: refuse or keep.")] = "refuse",
-    out: Annotated[FilePath | None, PATH, Parameter("Folder for the table and all answers with their truths.")] = None,
-    overwrite: Annotated[bool, replacing(f"an older comparison at {option('out')}")] = False,
 ) -> "Comparison":
     """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
 
@@ -174,10 +168,10 @@ def compare(
     Every candidate is attacked, unless quick. With resist, `command` is the most accurate release that resists.
     With coarsen each candidate is tried as it is and with all ways to make columns coarser; with resist, with as few as
     it takes.
-    Returns the Comparison. Raises UsageError, DataError where this data allows no candidate, and TargetError.
+    Returns the Comparison, whose `answers` hold every answer beside its truth. Raises UsageError, and DataError where
+    this data allows no candidate.
     """
     from sqlanon.comparison.compare import compare as compare_methods
-    from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import CompareQuestion
 
     opener, source = session_and_source(con, source, query)
@@ -186,15 +180,11 @@ def compare(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
-        resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
+        resist=resist, quick=quick, max_suppressed=max_suppressed,
         coarsen=COARSEN.read(option("coarsen"), coarsen),
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
-    target = None if out is None else check_folder(out, overwrite, question.read)
-    comparison = compare_methods(question, opener.open())
-    if target is not None:
-        write_comparison(comparison, target)
-    return comparison
+    return compare_methods(question, opener.open())
 
 
 @verb
@@ -274,22 +264,12 @@ def report(
     vary: Vary = None,
     coarsen: Labels = None,
     others: Others = (),
-    comparison: Annotated[
-        FilePath | None, PATH, Parameter("Folder that compare wrote; makes it internal, too.")
-    ] = None,
-    attack: Annotated[
-        "Attack | FilePath | None",
-        Kind(lambda _, value: value, typed=Path),
-        Parameter("File of attack --format json: nothing is attacked again."),
-    ] = None,
 ) -> "Page":
     """Tell about a release on one page of HTML: promise beside attacks, what was verified, what is lost, columns.
 
     others: as for `attack`. With the source the page holds figures of it and is internal, without it what anybody can
-    compute who has the release; errors by selectivity, from `comparison`, are figures of the source. attack: an Attack
-    found before, too; without it the release is attacked here.
-    Returns the Page, whose `html` is the file's text.
-    Raises UsageError, also where altair is not installed, DataError for a source about others, and TargetError.
+    compute who has the release. Returns the Page, whose `html` is the file's text.
+    Raises UsageError, DataError for a source about others, and TargetError.
     """
     from sqlanon.reports.page import ENDINGS, make_page
 
@@ -297,8 +277,8 @@ def report(
     source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     if out is not None:
         directories = [each.directory for each in (release, *beside)]
-        check_new_file(Path(out), ENDINGS, option("out"), overwrite, directories, (*read_files(source), attack))
-    page = make_page(release, source, identifier=tuple(id), others=tuple(beside), comparison=comparison, attack=attack)
+        check_new_file(Path(out), ENDINGS, option("out"), overwrite, directories, read_files(source))
+    page = make_page(release, source, tuple(id), tuple(beside))
     if out is not None:
         page.write(out, overwrite)
     return page

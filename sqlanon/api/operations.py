@@ -103,7 +103,6 @@ def ledger(
 def macros(
     con: Any,
     *,
-    drop: Annotated[bool, Parameter("Remove the macros instead.")] = False,
     overwrite: Annotated[bool, replacing("macros of the same names that are not ours")] = False,
 ) -> "pd.DataFrame":
     """Store table macros that publish in SQL alone, for whoever writes no Python; `sqlanon guide macros` tells of them.
@@ -117,4 +116,4 @@ def macros(
     engine = engine_of(con)
     if not isinstance(engine, DuckDBEngine):
         raise UsageError("macros are stored in a DuckDB database; for other engines there is compile")
-    return store_macros.describe(store_macros.drop(engine) if drop else store_macros.store(engine, overwrite))
+    return store_macros.describe(store_macros.store(engine, overwrite))

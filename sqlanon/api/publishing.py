@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, Unpack
 
-from sqlanon.api.verbs import Dialect, Model, Quasi, ScriptTable, Secret, Sensitive, Views, verb, with_parameters
+from sqlanon.api.verbs import Dialect, Model, ScriptTable, Secret, Views, verb, with_parameters
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
@@ -18,7 +18,6 @@ from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source
-from sqlanon.plans.roles import split_columns
 from sqlanon.releases.release import Release
 from sqlanon.removed import removed
 
@@ -117,7 +116,7 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
 
     source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for
     a method whose script depends on the columns' types. options: as for the method's own function. With the method
-    "breach": views, secret, model, as for `breach`; with "check": quasi, sensitive. Raises UsageError.
+    "breach": views, secret, model, as for `breach`. Raises UsageError.
     """
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
@@ -126,8 +125,6 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
         raise UsageError(removed("dialect", dialect) or f"no dialect {dialect!r}; there are {', '.join(ENGINES)}")
     if method == "breach":
         return breach_script(source, dialect=dialect, **options)
-    if method == "check":
-        return check_script(source, dialect=dialect, **options)
     declared = _method(method)
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
@@ -152,18 +149,7 @@ def breach_script(
     return compile_analysis(question, Source(table_elsewhere(source, dialect)), dialect)
 
 
-@verb
-def check_script(source: ScriptTable, *, quasi: Quasi, sensitive: Sensitive = (), dialect: Dialect = "duckdb") -> str:
-    """Return the script of a check, as `compile` with the method "check" does; raise UsageError."""
-    from sqlanon.publishing.plan_text import table_elsewhere
-    from sqlanon.risks.question import CheckQuestion
-    from sqlanon.risks.script import compile_check
-
-    question = CheckQuestion(source=source, quasi=split_columns(quasi), sensitive=split_columns(sensitive))
-    return compile_check(question, Source(table_elsewhere(source, dialect)), dialect)
-
-
 def _method(name: str) -> Method[Any]:
     if name not in METHODS:
-        raise UsageError(f"no method {name!r}; there are {', '.join(METHODS)}")
+        raise UsageError(removed("compile", name) or f"no method {name!r}; there are {', '.join(METHODS)}")
     return METHODS[name]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.completion.completed import Completed
-    from sqlanon.estimation.answer import Answer
     from sqlanon.releases.release import Release
     from sqlanon.verification.checks import Report
 
@@ -134,10 +133,10 @@ def estimate(
     timeout: Annotated[float, Parameter("Seconds after which the query is interrupted.")] = LONGEST,
     database: str | None = None,
     con: Any = None,
-) -> "Answer":
+) -> "pd.DataFrame":
     """Answer one aggregate query from a release; for several, open it once: `open(release).estimate_many(queries)`.
 
-    query: as for `Release.estimate`. database, con: as for `open`. Returns the Answer. Raises ReleaseError where there
-    is no release or its files have changed, and as `Release.estimate` does.
+    query: as for `Release.estimate`. database, con: as for `open`. Returns a row per answer. Raises ReleaseError
+    where there is no release or its files have changed, and as `Release.estimate` does.
     """
     return open(release, database, con).estimate(query, estimator, timeout=timeout)

@@ -91,7 +91,7 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*positional: P.args, **named: P.kwargs) -> R:
-        refuse_unknown(named.keys() - signature.parameters.keys(), parameters)
+        refuse_unknown(named.keys() - signature.parameters.keys(), parameters, function.__name__)
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         for name, parameter in parameters.items():

@@ -1,1 +1,1 @@
-"""Charts of intervals, attacks, groups and errors: the only package that draws; some need altair, an extra."""
+"""Charts as HTML and SVG: bars and intervals, drawn without another package."""

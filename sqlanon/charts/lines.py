@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.charts.drawing import FAINT, RELEASE, SOURCE, labels
 from sqlanon.html_tables import write_text
+from sqlanon.plain_values import visible
 
+RELEASE, SOURCE, FAINT = "#2f7fc1", "#c2571a", "#8a8a8a"  # all at 3:1 or more on white and on near-black
 _LONGEST = 80  # letters of a name
 _GRID = (
     "display:grid;grid-template-columns:fit-content(45%) minmax(5rem,1fr) max-content;gap:.2rem .6rem;"
@@ -118,8 +119,20 @@ def _write_legend(signs: Iterable[tuple[str, str]]) -> str:
     return f'<div style="{_LEGEND}">{items}</div>'
 
 
-def _write_grid(names: list[object], tracks: Sequence[str], figures: Sequence[str]) -> str:
-    lines = zip(labels(names, _LONGEST), tracks, figures, strict=True)
+def labels(values: Iterable[object]) -> list[str]:
+    """Write values as names of one chart: what is there to see of them, not too much, and no two alike."""
+    counts: dict[str, int] = {}
+    written = []
+    for value in values:
+        text = " ".join(visible("NULL" if value is None else str(value)).split()) or "(blank)"
+        text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        counts[text] = counts.get(text, 0) + 1
+        written.append(text if counts[text] == 1 else f"{text} ({counts[text]})")
+    return written
+
+
+def _write_grid(names: Iterable[object], tracks: Sequence[str], figures: Sequence[str]) -> str:
+    lines = zip(labels(names), tracks, figures, strict=True)
     cells = (
         f'<span>{write_text(name)}</span><div>{track}</div><span style="text-align:right">{write_text(figure)}</span>'
         for name, track, figure in lines

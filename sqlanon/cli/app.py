@@ -87,8 +87,9 @@ def _explained(error: Any, text: str, words: Sequence[str]) -> str:
     command = getattr(context, "command", None)
     verb, group = getattr(command, "name", None) or "", getattr(getattr(context, "parent", None), "info_name", None)
     names = [*filter(None, (getattr(error, "option_name", None), *getattr(getattr(error, "param", None), "opts", ())))]
-    value = re.search(r"'([^']*)' is not one of ", text)
+    value, method = re.search(r"'([^']*)' is not one of ", text), re.search(r"^No such command '([^']*)'", text)
     gone = [removed(name, value[1] if value else "") or removed(verb, name) for name in names]
+    gone += [removed(verb, method[1])] if method else []
     unknown = [_INSTEAD.get(name, "") for name in names if type(error).__name__ == "NoSuchOption"]
     release = str(context.params.get("release", "") if context else "").lower()
     plain = text.rstrip(".").replace(". Did you", "; did you")
@@ -203,7 +204,7 @@ class MethodGroup(TyperGroup):
         from sqlanon.methods import METHODS
 
         super().__init__(**attributes)
-        names = [*METHODS, *(("breach", "check") if self.name == COMPILE else ())]
+        names = [*METHODS, *(("breach",) if self.name == COMPILE else ())]
         self.commands = cast(Any, Loaded(names, cache(self._command)))
 
     def _command(self, name: str) -> Any:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.estimation.answered import Answered
-    from sqlanon.forms.form import Table
     from sqlanon.publishing.shown_steps import ShownStep
 
 
@@ -130,10 +129,10 @@ def show_result(result: Any, how: Format, tables: Iterable[Titled], headline: st
     return True
 
 
-def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["Table"]) -> None:
+def show_publication(lines: Mapping[str, str], command: str) -> None:
     """Print what was published, in words: lines by their names, each text of several lines below one another.
 
-    command: what to type next, in one piece. tables: what is shown below it.
+    command: what to type next, in one piece.
     """
     rows = [
         ["" if number else name, spoken(text).removeprefix("warning: ")]
@@ -142,8 +141,6 @@ def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["T
     ]
     _print_table(["", ""], rows, header=False)
     sys.stdout.write(f"{'next':{max(map(len, lines))}}  {visible(command)}\n")
-    for table in tables:
-        _show_titled(*table)
 
 
 def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], closing: Sequence[str]) -> None:
@@ -163,23 +160,11 @@ def show_step(step: "ShownStep") -> None:
     )  # fmt: skip
 
 
-def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]], spare: Sequence[str] = ()) -> None:
-    """Print a table under its title; without heads that say anything, without either.
-
-    spare: columns that a narrow terminal may leave out, the first one first.
-    """
+def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    """Print a table under its title; without heads that say anything, without either."""
     if title:
         sys.stdout.write(f"{visible(title)}\n")
-    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), spare, words)
-
-
-def show_learned(lines: Sequence[Sequence[object]]) -> None:
-    """Print a learned influence matrix to standard error, for an expert to correct: it is no part of the release."""
-    heads, *rest = lines
-    terminal = console(stderr=True)
-    texts = [[f"{value:g}" if isinstance(value, float) else value for value in line] for line in rest]
-    terminal.print("learned influence matrix")
-    terminal.print(lay_out(list(map(str, heads)), texts, terminal.width if terminal.is_terminal else WIDTH), end="")
+    _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), words)
 
 
 def show_report(report: Report, how: Format) -> None:
@@ -191,7 +176,7 @@ def show_report(report: Report, how: Format) -> None:
         ]
         whole: dict[str, Any] = {"holds": report.holds, "checks": checks, "figures": plain(report.figures)}
         if report.presence is not None:
-            whole["presence"] = records(report.presence.head(SHOWN_VOTERS))
+            whole["presence"] = records(report.presence)
         if report.posterior:
             whole["posterior"] = plain(report.posterior)
         _print_json(whole)
@@ -225,12 +210,11 @@ def _print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
     header: bool = True,
-    spare: Sequence[str] = (),
     write: Callable[[object], str] = cell,
 ) -> None:
-    """Print a table as wide as the terminal; spare: columns that may be left out, the first one first."""
+    """Print a table as wide as the terminal."""
     width = Console().width if sys.stdout.isatty() else WIDTH
-    sys.stdout.write(lay_out(columns, rows, width, header, spare, cut=sys.stdout.isatty(), write=write))
+    sys.stdout.write(lay_out(columns, rows, width, header, cut=sys.stdout.isatty(), write=write))
 
 
 def _print_json(value: object) -> None:

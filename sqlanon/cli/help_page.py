@@ -12,7 +12,7 @@ _SECTIONS = {
         *("--query", "--nulls", "--unit", "--vary", "--unique-quasi", "--unique-sensitive", "--coarsen", "--hierarchy"),
         *("--types", "--missing", "--label", "--alternative-of", "--order-alternatives", "--alternatives"),
     ),
-    "result": ("--into", "--overwrite", "--require", "--show-values", "--format", "--sql", "--show-steps", "--plan"),
+    "result": ("--into", "--overwrite", "--require", "--show-values", "--format", "--sql", "--show-steps"),
     "randomness": ("--draws", "--block", "--key", "--key-file", "--seed"),
     "releases that follow each other": ("--ledger", "--changed", "--since", "--expect-departures", "--new-quasi"),
     "engine": ("--engine", "--master", "--dsn", "--threads", "--memory-limit", "--temp-directory", "--timeout"),

@@ -1,7 +1,6 @@
 """Verbs of the publisher: publish and compile, each with a command for every method, made of what it declares."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import typer
@@ -10,29 +9,23 @@ from sqlanon.api.verbs import Dialect, Query, ScriptTable, Source
 from sqlanon.cli.console import write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.help_page import Command
-from sqlanon.cli.publication import CompilationOptions, PlanOptions, PublicationOptions, print_script, publish_release
+from sqlanon.cli.publication import CompilationOptions, PublicationOptions, print_script, publish_release
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import Parameter, declaration
 
-# scripts beside those of the methods, each with its sentence and an example
-_SCRIPTS = {
-    "breach": (
-        "Print a script that tells how likely each secret association is (no database is needed).",
-        "patients --view 'SELECT name, age FROM patients' --view 'SELECT age, problem FROM patients'"
-        " --secret 'SELECT name, problem FROM patients' --dialect postgres",
-    ),
-    "check": (
-        "Print a script that measures what a table risks (no database is needed).",
-        "ward.patients --quasi age,sex --sensitive disease --dialect spark",
-    ),
-}
+# of the script beside those of the methods
+_BREACH = (
+    "Print a script that tells how likely each secret association is (no database is needed).",
+    "patients --view 'SELECT name, age FROM patients' --view 'SELECT age, problem FROM patients'"
+    " --secret 'SELECT name, problem FROM patients' --dialect postgres",
+)
 
 
 def command_of_method(verb: str, name: str) -> Any:
-    """Return the command of `publish` or `compile` for one method; breach and check have scripts, too."""
-    if name in _SCRIPTS:
-        command, (sentence, example) = _script(name), _SCRIPTS[name]
+    """Return the command of `publish` or `compile` for one method; breach has a script, too."""
+    if name == "breach":
+        command, (sentence, example) = _compile_breach(), _BREACH
     elif verb == "publish":
         command, sentence, example = _publish(METHODS[name]), METHODS[name].sentence, METHODS[name].example
     else:
@@ -43,27 +36,20 @@ def command_of_method(verb: str, name: str) -> Any:
     return typer.main.get_group(app).commands[name]
 
 
-def _script(name: str) -> Callable[..., None]:
-    from sqlanon.api import publishing  # it loads every method
+def _compile_breach() -> Callable[..., None]:
+    from sqlanon.api.publishing import breach_script  # it loads every method
 
-    write_script: Callable[..., str] = getattr(publishing, f"{name}_script")
-
-    @command_of(write_script)
+    @command_of(breach_script)
     def command(values: Values) -> None:
-        write_out(write_script(**values))
+        write_out(breach_script(**values))
 
     return command
 
 
 def _publish(method: Method[Any]) -> Callable[..., None]:
-    declared = {**_declared(source=Source, query=Query), **method.arguments}
-    if name := method.plans_promises:
-        # with --plan it need not be given: what is missing without it is told when that is known
-        declared[name] = replace(declared[name], default=None)
-
-    @command_of(declared, session=PlanOptions if name else PublicationOptions)
-    def command(values: Values, **beside: Any) -> None:
-        publish_release(method, values, **beside)
+    @command_of({**_declared(source=Source, query=Query), **method.arguments})
+    def command(values: Values, session: PublicationOptions) -> None:
+        publish_release(method, values, session)
 
     return command
 

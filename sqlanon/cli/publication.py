@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 class PublicationOptions(Session):
     """What publish takes on the command line alone, beside what methods declare."""
 
-    plan = False
     key_file: KeyFile = None
     show_steps: Annotated[
         int | None,
@@ -38,18 +37,6 @@ class PublicationOptions(Session):
             help="Print every relation that the method makes, with its first rows: microdata. Publish nothing.",
         ),
     ] = None
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print all that release.json says in words, in place of five lines.")
-    ] = False
-
-
-@dataclass(kw_only=True)
-class PlanOptions(PublicationOptions):
-    """The same of a method whose promises can be looked at first."""
-
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Print what several values of gamma would promise, and publish nothing.")
-    ] = False
 
 
 @dataclass(kw_only=True)
@@ -66,18 +53,12 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     from sqlanon.publishing.release_request import request_of
     from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
-    # said before an engine is opened, which may take long or fail for a reason of its own
-    name = method.plans_promises
-    if name and name not in values and not session.plan:
-        raise UsageError(f"say --{name}; --plan prints what several values of it promise, and publishes nothing")
     source, query = values.pop("source", None), values.pop("query", None)
-    # without a value of what is to be chosen by its promises these are shown of several
-    declared = {each: parameter for each, parameter in method.arguments.items() if each != name or name in values}
-    arguments = checked(declared, values)
+    arguments = checked(method.arguments, values)
     out, into = arguments["out"], arguments["into"]
     if session.show_steps is not None:
         _refuse_beside_steps(method, session, arguments)
-    elif not session.plan:
+    else:
         refuse_place(out, into)
         if into is not None and session.database is None and session.engine is DUCKDB:
             raise UsageError("--into names a schema of a database; say which with --database FILE")
@@ -86,15 +67,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     source = choose_source(source, query, session.engine, NO_SOURCE)
     files = tuple(str(file) for file in (session.database, session.key_file) if file is not None)
     request = request_of(arguments, method.name, source, files)
-    engine = session.open(write=into is not None and not session.plan)
-    if session.plan:
-        from sqlanon.publishing.plan_text import plan_promises, plan_statements
-
-        if session.sql:
-            write_out(plan_statements(request, engine))
-        else:
-            display.show_frame(plan_promises(request, engine), session.how)
-        return
+    engine = session.open(write=into is not None)
     if session.show_steps is not None:
         from sqlanon.publishing.shown_steps import show_steps
 
@@ -107,9 +80,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     with display.progress():
         release = publish(request, engine, expect=True)
     single = () if arguments["unit"] == "row" else arguments["id"]
-    show_publication(release, session, words_against(session, request.original, single), out, into, session.verbose)
-    if "influence" in release.learned:
-        display.show_learned(release.learned["influence"])
+    show_publication(release, session, words_against(session, request.original, single), out, into)
 
 
 def refuse_place(out: object, into: str | None) -> None:
@@ -119,14 +90,9 @@ def refuse_place(out: object, into: str | None) -> None:
 
 
 def show_publication(
-    release: "Release",
-    session: Session,
-    against: Sequence[str],
-    out: object,
-    into: str | None,
-    verbose: bool = False,
+    release: "Release", session: Session, against: Sequence[str], out: object, into: str | None
 ) -> None:
-    """Print what was published: for people in five lines, with `verbose` in all, the manifest for programs.
+    """Print what was published: for people in five lines, the manifest for programs.
 
     against: the words that hold the release against its source. The command that comes next runs as it is printed.
     """
@@ -146,18 +112,17 @@ def show_publication(
     if release.manifest["dropped_rows"]:
         lines["published"] += f"; left out: {lines['dropped rows']}"
     lines["published"] += "".join(f"; {note}" for note in notes if note.startswith(NOT_PUBLISHED))
-    told = lines if verbose else {name: lines[name] for name in ("published", "promised")}
     warnings = [note for note in notes if not note.startswith(NOT_PUBLISHED)]
     name = str(out) if into is None else into
     attack = shlex.join(["sqlanon", "attack", name, *against])
     display.show_publication(
         {
-            **told,
+            "published": lines["published"],
+            "promised": lines["promised"],
             "attacks reach": release.expected or "not looked at on this engine",
             "warnings": "\n".join(warnings) or "none",
         },
         attack,
-        release.form.tables(release.manifest) if verbose else (),
     )
     if session.dsn:
         say(f"next{session.dsn_reminder}")
@@ -203,7 +168,7 @@ def _refuse_beside_steps(method: Method[Any], session: PublicationOptions, argum
     """Refuse what would write, or judge, a release beside the rows that lead to it: they are microdata."""
     writing = ("out", "into", "overwrite", "require", "ledger", *([method.saved] if method.saved else []))
     names = [option(name) for name in writing if arguments.get(name)]
-    names += [option(name) for name in ("sql", "plan") if getattr(session, name)]
+    names += [option(name) for name in ("sql",) if getattr(session, name)]
     names += ["--format"] if session.how != "table" else []
     if names:
         raise UsageError(

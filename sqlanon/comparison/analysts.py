@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.comparison.comparison import BANDS, SMALL
-from sqlanon.comparison.own_queries import answer_over
+from sqlanon.comparison.own_queries import ask
 from sqlanon.comparison.workload import (
     CONJUNCTIONS,
     AskedQuery,
@@ -20,7 +20,6 @@ from sqlanon.comparison.workload import (
 from sqlanon.errors import DataError
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.sources.source_query import write_over_source
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,12 +55,7 @@ def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     counts = [*ranges, *_choose(data, rows, CONJUNCTIONS, pool, left)]
     if not counts and not texts:
         raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
-    answers = answer_over(data, [text for _, text in texts])
-    others = [
-        AskedQuery(text, kind, 0, write_over_source(text, data.name, data.quasi, data.sensitive), truth)
-        for (kind, text), truth in zip(texts, answers, strict=True)
-    ]
-    return [*counts, *others]
+    return [*counts, *(ask(data, text, kind) for kind, text in texts)]
 
 
 def _choose(data: Microdata, rows: int, kind: str, drawn: Sequence[Conditions], wanted: int) -> list[AskedQuery]:

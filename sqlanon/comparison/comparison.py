@@ -1,16 +1,12 @@
 """The result of a comparison: a line for each candidate, workload and band of selectivity, and a summary."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.drawing import require
-from sqlanon.charts.figure import draw_image, write_figure
-from sqlanon.charts.picture import Picture
-from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
-from sqlanon.charts.selectivity import describe_errors, draw_errors
+from sqlanon.charts.figure import write_figure
+from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, records
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
@@ -41,7 +37,6 @@ class Comparison:
     sentences. notes: what was left out and why. command: what publishes the strongest promise within target_error or,
     with resist, the most accurate release that resists; without either the most accurate one of which attacks reach no
     more than it promises, else the one of which they reach least; '' where none is.
-    strongest: method and parameter of the strongest promise of all, which a chart draws before the others.
     failed: method, parameter and reason of each candidate that this data does not allow.
     """
 
@@ -53,7 +48,6 @@ class Comparison:
     target_error: float | None = None
     resist: float | None = None
     command: str = ""
-    strongest: tuple[str, str] = ("", "")
     failed: tuple[tuple[str, str, str], ...] = ()
 
     @property
@@ -66,26 +60,6 @@ class Comparison:
         import pandas as pd
 
         return pd.DataFrame(self.lines, columns=list(HEADS))
-
-    def plot(self) -> Picture:
-        """Return a picture: errors beside what attacks reach, if any were run, then errors by selectivity.
-
-        `save` of it writes PNG or SVG.
-
-        Raises UsageError where what draws charts is not installed.
-        """
-        require()
-        return Picture({what: draw() for what, draw in self._charts().items()})
-
-    def _charts(self) -> dict[str, Callable[[], Any]]:
-        """Return what draws each chart, by what it shows."""
-        points = [point for point in self.candidates() if point["reached"] is not None]
-        chart = {WHAT: partial(draw_risk_utility, points, self.resist)} if points else {}
-        strongest = ", ".join(self.strongest)
-        return chart | {
-            describe_errors(workload): partial(draw_errors, lines, bands, strongest)
-            for workload, lines, bands in by_workload(self.lines)
-        }
 
     def candidates(self) -> list[dict[str, Any]]:
         """Return a line per candidate: method, parameter, what attacks reach and the promise, error, share left out.
@@ -114,34 +88,18 @@ class Comparison:
         """
         attacked = any(line["reached"] is not None for line in self.overall)
         shorter = any(line["unanswered"] > 0 for line in self.overall)
-        heads = ["method", "parameter", "promise", *(["best attack", "by", "told", "left out"] if attacked else ())]
         lines: list[list[Any]] = []
         for line in self.overall:
             known = f" by {line['knowing']}" if line["knowing"] else ""
             first = [line["candidate"], f"{line['parameter']}{known}", _percent(line["confidence"])]
-            reached = [
-                ("≥ " if line["at_least"] else "") + _percent(line["reached"]),
-                line["family"] or "",
-                _percent(line["sure"], 2),
-                _percent(line["left_out"], 2),
-            ]
-            rest = (line["error"], line["half_width"], line["coverage"], *([line["unanswered"]] if shorter else ()))
-            lines.append([*first, *(reached if attacked else ()), *map(_percent, rest), f"{line['seconds']:.1f}"])
-        costs = ["error", "half width", "coverage", *(["unanswered"] if shorter else ())]
-        heads = [*heads, *costs, "seconds"]
+            at_least = "≥ " if line["at_least"] else ""
+            reached = [at_least + _percent(line["reached"]), _percent(line["sure"], 2), _percent(line["left_out"], 2)]
+            costs = [line["error"], line["coverage"], *([line["unanswered"]] if shorter else ())]
+            lines.append([*first, *(reached if attacked else ()), *map(_percent, costs)])
+        heads = ["method", "parameter", "promise", *(["best attack", "told", "left out"] if attacked else ())]
+        heads += ["error", "coverage", *(["unanswered"] if shorter else ())]
         blank = [""] * (len(heads) - 3)
         return heads, lines + [[method, parameter, NOT_POSSIBLE, *blank] for method, parameter, _ in self.failed]
-
-    def details(self) -> tuple[list[str], list[list[Any]]]:
-        """Return the lines for people: heads without underscores, a candidate's name on its first line alone."""
-        lines: list[list[Any]] = []
-        before: Sequence[Any] = ()
-        for line in self.lines:
-            whole = [line[head] for head in HEADS if head != "estimator"]
-            same = whole[:4] == list(before)
-            before = whole[:4]
-            lines.append(["", "", "", "", *whole[4:-1], ""] if same else whole)
-        return [head.replace("_", " ") for head in HEADS if head != "estimator"], lines
 
     @property
     def verdict(self) -> Verdict:
@@ -149,15 +107,27 @@ class Comparison:
         return Verdict(self.summary, "green" if self.command else "" if self.holds else "red")
 
     def sections(self) -> list[Section]:
-        """Return what is shown below the verdict: the map, the candidates, all else folded."""
-        pictures = {name: write_figure(draw_image(draw, name), name) for name, draw in self._charts().items()}
+        """Return what is shown below the verdict: attacks and errors as bars, the candidates, all else folded."""
+        lines = ([line[head] for head in HEADS] for line in self.lines)
         return [
-            Section("Risk and error of each candidate", pictures.pop(WHAT, ""), folded=False),
+            Section("Risk and error of each candidate", self._draw(), folded=False),
             Section("The candidates, the most accurate one first", write_table(*self.shown()), folded=False),
-            *(Section(name, drawn) for name, drawn in pictures.items()),
-            Section("Every figure", write_table(*self.details())),
+            Section("Every figure", write_table([head.replace("_", " ") for head in HEADS], lines)),
             Section("What was left out, and why", write_paragraphs(self.notes)),
         ]
+
+    def _draw(self) -> str:
+        """Return a bar for each candidate that was attacked: what is reached beside the promise, and the error."""
+        bars = [
+            Bar(
+                f"{line['candidate']}, {line['parameter']}", line["reached"],
+                f"{_percent(line['reached'])}, error {_percent(line['error']) or 'not asked'}",
+                line["confidence"], above=line["reached"] > line["confidence"],
+            )
+            for line in self.overall if line["reached"] is not None
+        ]  # fmt: skip
+        caption = "The share of people whose value the best attack names, the promise, and the error of answers"
+        return write_figure(write_bars(bars, ("within the promise", "beyond it"), end=1.0), caption) if bars else ""
 
     def __str__(self) -> str:
         """Say in a few lines what it comes to; `df()` has all lines."""
@@ -172,15 +142,3 @@ class Comparison:
 
 def _percent(share: float | None, digits: int = 1) -> str:
     return "" if share is None or math.isnan(share) else f"{share:.{digits}%}"
-
-
-def by_workload(lines: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]], list[str]]]:
-    """Yield each workload, the candidate, band and median error of each line of it that has one, and its bands."""
-    workloads: dict[str, list[dict[str, Any]]] = {}
-    for line in lines:
-        if isinstance(error := line["median_relative_error"], float) and line["selectivity"] in ORDER:
-            candidate = ", ".join(str(line[name]) for name in ("method", "parameter") if line[name])
-            drawn = {"candidate": candidate, "band": line["selectivity"], "error": error}
-            workloads.setdefault(str(line["workload"]), []).append(drawn)
-    for workload, drawn_lines in workloads.items():
-        yield workload, drawn_lines, [band for band in ORDER if any(line["band"] == band for line in drawn_lines)]

@@ -12,6 +12,7 @@ from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance, may_resist
 from sqlanon.comparison.workload import AskedQuery, pair_figures
 from sqlanon.errors import DataError
+from sqlanon.methods import METHODS
 from sqlanon.plans.roles import Roles
 from sqlanon.prose import write_parts
 from sqlanon.sql.sources.queried_source import source_words
@@ -89,7 +90,6 @@ def summarize(
         target_error=question.target_error,
         resist=question.resist,
         command=_command(question, roles, chosen["candidate"]) if chosen else "",
-        strongest=(strongest["candidate"].method, strongest["candidate"].parameter),
     )  # fmt: skip
 
 
@@ -254,12 +254,12 @@ def _summary(question: CompareQuestion, overall: Sequence[Line], strongest: Line
 
 def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> str:
     """Return the command that publishes a candidate; a source that is no text is called SOURCE."""
+    declared, roles_named = METHODS[candidate.method].arguments, candidate.published(roles.quasi)
     words = ["sqlanon", "publish", candidate.method, *source_words(question.source)]
-    quasi = candidate.published(roles.quasi)
-    for flag, names in (("--quasi", quasi), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
+    for flag, names in (("--quasi", roles_named), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
         # a name with a comma in it is read as one column where it stands alone
         joined = [",".join(names)] if names and not any("," in name for name in names) else names
         words += [word for name in joined for word in (flag, name)]
-    words += [f"--{name.replace('_', '-')}={value}" for name, value in question.options.items()
-              if value not in ("refuse", False)]  # fmt: skip
-    return shlex.join([*words, *candidate.words, "--out", "release"])
+    for name, value in {**question.options, **_arguments(candidate), "out": "release"}.items():
+        words += declared[name].words(value) if value != declared[name].default else []
+    return shlex.join(words)

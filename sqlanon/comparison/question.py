@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import CLEAR
-from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Strength
 from sqlanon.removed import removed
-from sqlanon.sql.sources.queried_source import read_files, source_of_release
+from sqlanon.sql.sources.queried_source import source_of_release
 from sqlanon.wording import option
 
 USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")
@@ -118,26 +117,14 @@ class Candidate:
             parameters |= {"background_from": (self.background,), "max_suppressed": self.max_suppressed}
         return parameters
 
-    @property
-    def words(self) -> list[str]:
-        """Return the same as words of a command."""
-        flag = METHODS[self.method].parameters[self.strength.parameter].option
-        boxes = ["-k", str(self.rows)] if self.strength.boxed else []
-        background = ["--background-from", ",".join(self.background)] if self.background else []
-        if background and self.max_suppressed != USUAL_SUPPRESSED:
-            background += ["--max-suppressed", f"{self.max_suppressed:g}"]
-        coarser = [word for rule in self.rules for word in ("--coarsen", rule)]
-        return [*boxes, flag, str(self.value), *background, *coarser]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompareQuestion:
     """What to publish in the session, and what to ask of it.
 
-    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, as `workload` says, or a file
-    of the user's own. target_error: the largest median relative error that is acceptable. resist: the largest share of
-    people whose value the best attack may name. quick: nothing is attacked. coarsen: rules by quasi column that
-    candidates may use.
+    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, or a file of the user's own.
+    target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
+    the best attack may name. quick: nothing is attacked. coarsen: rules by quasi column that candidates may use.
     """
 
     source: object
@@ -152,7 +139,6 @@ class CompareQuestion:
     resist: float | None = None
     quick: bool = False
     max_suppressed: float = USUAL_SUPPRESSED
-    workload: str = WORKLOADS[0]
     coarsen: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -181,11 +167,6 @@ class CompareQuestion:
             )
         if not 0 <= self.max_suppressed < 1:
             raise UsageError(f"{option('max_suppressed')} is a share of the rows below 1, for example 0.03")
-
-    @property
-    def read(self) -> tuple[object, ...]:
-        """Return what is read, as it was named."""
-        return (*read_files(self.source), *([] if isinstance(self.queries, int) else [str(self.queries)]))
 
     def values_of(self, name: str) -> tuple[int, ...]:
         """Return the values to compare of l or gamma, each once, in their order."""

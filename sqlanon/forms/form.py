@@ -155,10 +155,6 @@ class Form:
         """Return the check that what both show is the same; row: of `since_query`."""
         raise NotImplementedError
 
-    def figure_at(self, name: str, manifest: Manifest, at: float) -> float | None:
-        """Return a figure of what is promised of counts (off_at_least, error_at); None where nothing is."""
-        return None
-
     # -- words ---------------------------------------------------------------------------------
 
     def summary(self, manifest: Mapping[str, Any], where: str) -> dict[str, str]:

@@ -191,7 +191,6 @@ class Method(Generic[D]):
     reads_source: bool = False
     saved: str = ""
     nothing_saved: str = ""
-    plans_promises: str = ""
     followed: tuple[Callable[[D], Steps], ...] = ()
     followed_outputs: tuple[Callable[[D], Steps], ...] = ()
     lasting: tuple[str, ...] = ()

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import TEXT, TEXT_OF_JOB, Kind, kind_of
+from sqlanon.methods.kinds import TEXT, Kind, kind_of
 from sqlanon.plans.json_schema import Schema, in_range
 from sqlanon.removed import removed
-from sqlanon.wording import option, spoken
+from sqlanon.wording import option
 
 REQUIRED = inspect.Parameter.empty
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
@@ -75,11 +75,6 @@ class Parameter:
         return self.kind.schema and self.kind.schema(self.limits)
 
     @property
-    def job_schema(self) -> Schema:
-        """Return the JSON schema of its value in a job."""
-        return {**(self.kind.job or self.schema or TEXT_OF_JOB), "description": spoken(self.help, "command line")}
-
-    @property
     def limits(self) -> Schema:
         """Return what its numbers lie between, as a JSON schema says it."""
         return {"minimum": -MOST, "maximum": MOST, **(self.within.limits if self.within is not None else {})}
@@ -93,6 +88,18 @@ class Parameter:
             return None
         read = self.kind.read(self.mark, value)
         return self.kind.made(read if folder is None else self.kind.beside(folder, read))
+
+    def words(self, value: Any) -> list[str]:
+        """Return a value as words of a command, in one with its option where it would be taken for an option itself."""
+        if isinstance(value, bool):
+            return [self.option] if value else []
+        texts = texts_of("all" if value is None else value)
+        joined = self.option.startswith("--")
+        return [
+            word
+            for text in texts
+            for word in ([f"{self.option}={text}"] if text.startswith("-") and joined else [self.option, text])
+        ]
 
     def check(self, value: Any) -> None:
         """Raise UsageError where no data could meet the value, or one of several values."""
@@ -131,10 +138,11 @@ def declared(options: type) -> dict[str, Parameter]:
     return parameters
 
 
-def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter]) -> None:
-    """Raise UsageError for the first name that is none of the parameters."""
+def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter], verb: str = "") -> None:
+    """Raise UsageError for the first name that is none of the parameters of a verb."""
     for name in sorted({*given} - {*parameters}):
-        raise UsageError(removed(name) or f"no parameter {name!r}; there are {', '.join(parameters)}")
+        gone = removed(name) or removed(verb, f"--{name}")
+        raise UsageError(gone or f"no parameter {name!r}; there are {', '.join(parameters)}")
 
 
 def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,3 +158,12 @@ def checked(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> di
         name: parameter.read(given[name]) if name in given else parameter.default
         for name, parameter in parameters.items()
     }
+
+
+def texts_of(value: Any) -> list[str]:
+    """Return the texts of a value that may be several: COLUMN=RULE of a mapping, sets of columns with commas."""
+    if isinstance(value, Mapping):
+        return [f"{column}={rule}" for column, rule in value.items()]
+    if isinstance(value, list | tuple):
+        return [",".join(part) if isinstance(part, list | tuple) else str(part) for part in value]
+    return [str(value)]

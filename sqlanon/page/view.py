@@ -205,24 +205,18 @@ class View:
         return f'<div class="stale"><p>{_STALE}</p>{written}</div>' if self.state.is_stale(run) else written
 
     def _copies(self, step: "Step") -> None:
-        """Show what to type in the place of a step, each text with a button that copies it."""
+        """Show what to type in the place of a step, a command to a line, with a button that copies it."""
 
-        def texts() -> dict[str, str]:
+        def text() -> str:
             inputs = self.state.inputs(step.name) if step.label else None
-            calls = () if inputs is None else inputs[0]
-            return {
-                what: "\n".join(call.copies[what] for call in calls)
-                for what in (calls[0].copies if calls else ())
-            }  # fmt: skip
+            return "" if inputs is None else "\n".join(call.command for call in inputs[0])
 
         def build() -> None:
-            for what, text in texts().items():
-                with ui.element("div").classes("copy"):
-                    put(what, "h3")
-                    put(text, "pre", tabindex="0", role="region", aria_label=what)
-                    self.control("copy", f"Copy: {what}", partial(str, text))
+            if text():
+                put(text(), "pre", tabindex="0", role="region", aria_label="Command")
+                self.control("copy", "Copy: Command", text)
 
         if step.label:
             with ui.element("details").classes("copies"):
                 put("The same, to type", "summary")
-                self.rebuilt(texts, build)
+                self.rebuilt(text, build)

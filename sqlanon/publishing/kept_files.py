@@ -3,10 +3,9 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlanon.atomic_files import write_atomically
 from sqlanon.engines.base import Engine
@@ -19,9 +18,6 @@ from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.read_places import check_new_file, real_path
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ORDER = "order by all asc nulls last"
 FORMATS = {".parquet": "format parquet, compression zstd", ".csv": "format csv, header true"}
@@ -68,30 +64,12 @@ def chosen(asked: ReleaseRequest, plan: Plan) -> Kept:
         raise TargetError(f"a report is saved as CSV; name {str(paths[0])!r} .csv")
     sources = (asked.source, *asked.files, *plan.read)
     mark = method.parameters[method.saved].mark
-    check_paths(paths, mark, asked.overwrite, [asked.place.directory], sources)
-    tables = tuple(zip(plan.kept_tables, paths, strict=False))
-    return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
-
-
-def save_frame(frame: "pd.DataFrame", path: Path) -> None:
-    """Write the rows of a frame, in its order, as Parquet or CSV for its owner alone; `check_paths` comes before."""
-    with write_atomically(path, f"cannot write {str(path)!r}") as place:
-        _write_frame(frame, place, FORMATS[path.suffix.lower()])
-
-
-def check_paths(
-    paths: Sequence[Path], mark: str, overwrite: bool, releases: Sequence[Path | None], read: Iterable[object]
-) -> None:
-    """Refuse paths that cannot be written, or where the file would be lost, or handed on.
-
-    mark: the option that named them. releases: directories of those that are read or written. read: what the run reads
-    from, as it was named: texts that are paths of files.
-    """
-    read = list(read)
     for path in paths:
-        check_new_file(path, [*FORMATS], mark, overwrite, releases, read)
+        check_new_file(path, [*FORMATS], mark, asked.overwrite, [asked.place.directory], sources)
     if len(set(map(real_path, paths))) < len(paths):
         raise TargetError("two files of one name were asked for")
+    tables = tuple(zip(plan.kept_tables, paths, strict=False))
+    return Kept(tables, tuple(zip(plan.kept_files, paths[len(tables) :], strict=True)))
 
 
 def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
@@ -106,26 +84,19 @@ def _write_lines(path: Path, lines: Iterable[Sequence[object]]) -> None:
 def _write_table(engine: Engine, table: Statement, place: Path, how: str) -> None:
     """Write one table into a file that is its owner's before anything is in it."""
     if isinstance(engine, DuckDBEngine):
-        _copy_table(engine, f"(\n{table.sql}\n) {_ORDER}", place, how)  # as it is: a frame takes NaN for no value
-    else:
-        _write_frame(engine.frame(table.sql), place, how, _ORDER)
-
-
-def _write_frame(frame: "pd.DataFrame", place: Path, how: str, order: str = "") -> None:
-    writer = DuckDBEngine(connect())
-    try:
-        writer.keep_frame(Sql("kept"), frame)
-        _copy_table(writer, f"kept {order}", place, how)
-    finally:
-        writer.connection.close()
+        _copy_table(engine, f"(\n{table.sql}\n)", place, how)  # as it is: a frame takes NaN for no value
+        return
+    with closing(connect()) as connection:
+        writer = DuckDBEngine(connection)
+        writer.keep_frame(Sql("kept"), engine.frame(table.sql))
+        _copy_table(writer, "kept", place, how)
 
 
 def _copy_table(writer: DuckDBEngine, table: str, place: Path, how: str) -> None:
-    """Write `table`, a relation and perhaps its order."""
     try:
         if place.suffix.lower() == ".csv":
             _refuse_empty_texts(writer, table, place)
-        writer.execute(f"copy (select * from {table}) to {literal(str(place))} ({how}, use_tmp_file false)")
+        writer.execute(f"copy (select * from {table} {_ORDER}) to {literal(str(place))} ({how}, use_tmp_file false)")
         # the engine's writer may have replaced the file that was made private
         place.chmod(0o600)
     except (OSError, SqlanonError) as error:

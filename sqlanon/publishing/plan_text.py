@@ -1,76 +1,16 @@
 """What would run, as text: the statements of a plan in order, and the script of a method for another engine."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import UsageError
-from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import Constants, Loop, Plan, Report, Source, refuse_as_said
+from sqlanon.plans.plan import Constants, Loop, Plan, Report, Source
 from sqlanon.plans.roles import checked_roles, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from sqlanon.releases.opening import Place
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-# What a method would promise with several parameters: the source is counted, and nothing is drawn or
-# published.
-SMALLEST = 2
-
-
-def plan_promises(asked: ReleaseRequest, engine: Engine) -> "pd.DataFrame":
-    """Return a line for each sensitive column and γ: what `promises` says.
-
-    Raises UsageError for wrong columns, DataError where rows have no value, or there are none.
-    """
-    import pandas as pd
-
-    from sqlanon.methods.splu.channel_noise import promises
-
-    # only counts are read off this plan: its own gamma decides nothing
-    with (
-        prepare(asked, engine, fresh_prefix(), gamma=SMALLEST) as (plan, _against),
-        engine.snapshot(),
-        run_plan(_counting(plan), engine, Key.fresh()) as reports,
-    ):
-        for name, row in reports.items():
-            if name.startswith("known"):  # rows without a value, or none at all
-                refuse_as_said(row)
-        rows = [row for name, row in reports.items() if name.startswith("feasible")]
-    lines, gamma = [], asked.parameters.get("gamma")
-    given = {name: asked.parameters[name] for name in ("epsilon", "alpha", "target_error")}
-    for column, row in zip(plan.publication.columns["sensitive"], rows, strict=True):
-        extra_gamma = gamma.get(column) if isinstance(gamma, dict) else gamma
-        lines += promises(
-            column, row["row_count"], largest=row["largest_count"], asked=extra_gamma,
-            listed=asked.parameters["values"] == "list", **given,
-        )  # fmt: skip
-    return pd.DataFrame(lines)
-
-
-def plan_statements(asked: ReleaseRequest, engine: Engine) -> str:
-    """Return the statements that `plan_promises` would run, in order."""
-    with prepare(asked, engine, PREFIX, gamma=SMALLEST) as (plan, _):
-        return plan_text(_counting(plan), engine) + "\n"
-
-
-def _counting(plan: Plan) -> Plan:
-    """Return the plan's steps up to its last count of values, none of which refuses."""
-    counts = [
-        number
-        for number, step in enumerate(plan.steps)
-        if isinstance(step, Report) and step.statement.template == "feasible"
-    ]
-    steps = plan.steps[: counts[-1] + 1]
-    return replace(plan, steps=tuple(Report(step.statement) if isinstance(step, Report) else step for step in steps))
-
 
 PREFIX = "sqlanon_"  # of relations in texts; a run's own are drawn
 

@@ -4,23 +4,19 @@ The macros are the templates of the methods, rendered; they need no Python and n
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlanon.breaches.script import MACROS as BREACHES
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.errors import TargetError, raised_as, undone_by
+from sqlanon.errors import TargetError, undone_by
 from sqlanon.methods import METHODS, macro_steps
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import ident, literal
 from sqlanon.sql.table_macro import Macro, describe_macro
 from sqlanon.version import VERSION
-from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DBT_PACKAGE = Path(__file__).resolve().parents[1] / "dbt"
 
 L_DIVERSITY = Macro(
     "l_diversity",
@@ -62,14 +58,6 @@ def store(engine: DuckDBEngine, overwrite: bool = False) -> tuple[Macro, ...]:
     return MACROS
 
 
-def drop(engine: DuckDBEngine) -> tuple[Macro, ...]:
-    """Remove the macros that are ours from the database; return them."""
-    ours = {name for name, is_ours in stored_macros(engine).items() if is_ours}
-    dropped = tuple(macro for macro in MACROS if macro.name in ours)
-    _run(engine, [f"drop macro table {engine.qualified('main')}.{ident(macro.name)}" for macro in dropped])
-    return dropped
-
-
 def describe(macros: Iterable[Macro]) -> "pd.DataFrame":
     """Return a line per macro: its name with parameters, what it yields, an example."""
     import pandas as pd
@@ -97,19 +85,3 @@ def _run(engine: DuckDBEngine, texts: list[str]) -> None:
         for text in texts:
             engine.execute(text)
     engine.execute("commit")
-
-
-def write_dbt_package(folder: Path, overwrite: bool = False) -> None:
-    """Write the dbt package, whose macros call those of a database, to a folder; raise TargetError where one stands.
-
-    overwrite: replace files of the package, and leave others alone.
-    """
-    files = [path for path in DBT_PACKAGE.rglob("*") if path.suffix in (".sql", ".yml")]
-    paths = [folder / path.relative_to(DBT_PACKAGE) for path in files if not overwrite]
-    if any(path.exists() for path in paths):
-        raise TargetError(f"{str(folder)!r} has a dbt package; say {option('overwrite', True)} to write it anew")
-    for path in files:
-        target = folder / path.relative_to(DBT_PACKAGE)
-        with raised_as(TargetError, f"cannot write {str(target)!r}"):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")

@@ -1,9 +1,8 @@
-"""Thresholds for what verification finds, what SPLU-Gen promises, and what attacks reach.
+"""Thresholds for what verification finds, and what attacks reach.
 
-A release that misses one is not published. Examples: `rows >= 500`; `off_at_least(3) >= 0.5`, about counts up to a
-number; `error_at(1%) <= 0.1`, about counts from a share of the rows on; `attack <= 0.25`: the best scored attack names
-the values of at most a quarter of the people; `sure(0.8) <= 0.001`: at most one in a thousand is named with more than
-80 % confidence.
+A release that misses one is not published. Examples: `rows >= 500`; `attack <= 0.25`: the best scored attack names the
+values of at most a quarter of the people; `sure(0.8) <= 0.001`: at most one in a thousand is named with more than 80 %
+confidence.
 """
 
 import functools
@@ -14,9 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
-from sqlanon.forms import form_of
-from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest
+from sqlanon.removed import removed
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
-_FIGURE = re.compile(r"(\w+)(?:\(\s*(\d+(?:\.\d+)?)\s*(%?)\s*\))?\Z")
+_FIGURE = re.compile(r"(\w+)(?:\(\s*(\d+(?:\.\d+)?)\s*\))?\Z")
 _WHOLE = re.compile(r"\s*(\w+\s*(?:\([^()]*\))?)\s*((?:[<>=]).*)\Z")
 WRITTEN = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
 _WRITTEN = re.compile(rf"{WRITTEN}\Z")
@@ -56,32 +54,14 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
 }
 
 
-# figures of counts that a form's promise speaks of, of the worst of several columns: what each needs to be told
-FIGURES_AT = {
-    "off_at_least": "the largest small count, as in off_at_least(3)",
-    "error_at": "a share of the rows, as in error_at(1%)",
-    "sure": "a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)",
-}
-
-
-# shares of people whose value the best attack names, scored against the source; the release is attacked for these alone
-ATTACKS = {"attack": "", "attack_learning": "learning", "attack_order": "order"}
-# the share of people whose value is named with more than a confidence
-SURE, CONFIDENCES = "sure", (0.5, 0.8, 0.95)
-
-
-_AT = "|".join(FIGURES_AT)
-# of what a job's `require` says: the keys, and the texts beside them
-THRESHOLDS = {
-    "type": "object",
-    "propertyNames": json_schema.text(rf"{'|'.join((*FIGURES, *ATTACKS))}|({_AT})\(\s*\d+(\.\d+)?\s*%?\s*\)"),
-    "additionalProperties": json_schema.text(WRITTEN),
-}
+# shares of people, for which alone the release is attacked: those whose value the best attack names, scored against the
+# source; and those whose value is named with more than a confidence
+ATTACK, SURE, CONFIDENCES = "attack", "sure", (0.5, 0.8, 0.95)
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """Require that a figure stands in a relation to a bound: `rows` `>=` 1000; at: which counts the figure is for."""
+    """Require that a figure stands in a relation to a bound: `rows` `>=` 1000; at: the confidence of `sure`."""
 
     figure: str
     relation: str
@@ -107,60 +87,41 @@ class Threshold:
             by = "".join(f", by {one.name}" for one in attack().told[:1])
             # of nobody who can be looked up, nobody is told
             return attack().surely(self.at or CONFIDENCES[0]) or 0.0, f" of the people{by}"
-        if self.figure in ATTACKS:
-            best, resist = attack().most_named(ATTACKS[self.figure]), option("resist", f"{self.bound:g}")
+        if self.figure == ATTACK:
+            best, resist = attack().most_named(), option("resist", f"{self.bound:g}")
             words = ": no guess could be scored, for nobody is alone with their quasi values"
             if best is not None:
                 words = f" of the people, by {best.attack} ({best.family})"
             if 0 < self.bound <= 1:
                 words += f"; sqlanon compare with {resist} looks for a release that withstands"
             return None if best is None else best.reached, words
-        if self.at is not None:
-            return form_of(manifest).figure_at(self.figure, manifest, self.at), ""
         return FIGURES[self.figure](manifest), ""
 
 
 def threshold(figure: str, text: str) -> Threshold:
     """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none."""
     parts = _FIGURE.match(figure)
-    name = parts[1] if parts else ""
-    if parts is None or name not in (*FIGURES, *ATTACKS, *FIGURES_AT) or (parts[2] and name not in FIGURES_AT):
-        figures = ", ".join((*FIGURES, *ATTACKS, "off_at_least(COUNT)", "error_at(SHARE)", "sure(CONFIDENCE)"))
-        raise UsageError(f"no figure {figure!r}; thresholds are on {figures}")
+    name, at = (parts[1], parts[2]) if parts else ("", None)
+    if name not in (*FIGURES, ATTACK, SURE) or (at and name != SURE):
+        figures = ", ".join((*FIGURES, ATTACK, "sure(CONFIDENCE)"))
+        raise UsageError(removed("require", name) or f"no figure {figure!r}; thresholds are on {figures}")
+    if name == SURE and float(at or 0) not in CONFIDENCES:
+        raise UsageError("sure needs a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)")
     match = _WRITTEN.match(text)
     if match is None:
         number = text.strip() if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text) else "1000"
         raise UsageError(
             f"{text!r} is no threshold; write one of {' '.join(_OPERATORS)} and a number, as in '>= {number}'"
         )
-    return Threshold(name, match[1], float(match[2]), _argument(name, parts[2], bool(parts[3])))
-
-
-def _argument(name: str, number: str | None, percent: bool) -> float | None:
-    """Read what a figure is for; raise UsageError where it is missing or out of range."""
-    if name not in FIGURES_AT:
-        return None
-    value = float(number or 0) / (100 if percent else 1)
-    from sqlanon.methods.splu.binomial import MOST_SMALL  # numpy is slow to import
-
-    whole = value >= 1 and value == int(value) <= MOST_SMALL
-    fits = {"off_at_least": whole, "error_at": 0 < value <= 1, SURE: value in CONFIDENCES}
-    if not fits[name]:
-        raise UsageError(f"{name} needs {FIGURES_AT[name]}")
-    return value
+    return Threshold(name, match[1], float(match[2]), None if at is None else float(at))
 
 
 def threshold_of(text: str) -> Threshold:
     """Read a threshold in one text, `rows >= 1000`; raise UsageError where it is none."""
-    return threshold(*split_threshold(text))
-
-
-def split_threshold(text: str) -> tuple[str, str]:
-    """Return the figure and the rest of `rows >= 1000`, as a job has them; raise UsageError where it is none."""
     match = _WHOLE.match(text)
     if match is None:
         raise UsageError(f"{text!r} is no threshold; write a figure, a relation and a number, as in 'rows >= 1000'")
-    return match[1].strip(), match[2]
+    return threshold(match[1].strip(), match[2])
 
 
 def require(thresholds: Iterable[Threshold], manifest: Manifest, attack: "Callable[[], Attack]") -> None:

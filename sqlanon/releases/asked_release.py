@@ -26,7 +26,8 @@ from sqlanon.verification.checks import PublishedTables, equal_figures
 from sqlanon.wording import spoken
 
 if TYPE_CHECKING:
-    from sqlanon.estimation.answer import Answer
+    import pandas as pd
+
     from sqlanon.estimation.answered import Answered
 
 log = logging.getLogger("sqlanon")
@@ -93,7 +94,7 @@ class AskedRelease:
                 return result
         raise ReleaseError(f"{str(directory)!r} is replaced while it is read; try again when its publisher has ended")
 
-    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST) -> "Answer":
+    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST) -> "pd.DataFrame":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
@@ -105,12 +106,9 @@ class AskedRelease:
         uncertain data for each COUNT(*) `certain`, `possible`, `expected` (`n_certain` … under the alias n; expected
         alone where there are no bounds). Warns (AnswerWarning) where a constant equals no published value, or an
         interval is only a bound; the texts are also in `attrs["messages"]`, with remarks on how the answer was found.
-        Its `plot()` draws the intervals.
         Raises QueryError where the query is outside this grammar, ResourceError where it takes too long.
         """
-        from sqlanon.estimation.answer import as_answer
-
-        answer = as_answer(self.ask(sql, estimator, timeout=timeout))
+        answer = self.ask(sql, estimator, timeout=timeout).df()
         for message in answer.attrs["warnings"]:
             warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answer
@@ -126,7 +124,7 @@ class AskedRelease:
 
     def estimate_many(
         self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST
-    ) -> "list[Answer]":
+    ) -> "list[pd.DataFrame]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
         On DuckDB counts whose conditions each read one column are answered together (of many classes one by one): those
@@ -147,23 +145,21 @@ class AskedRelease:
 
     def estimate_each(
         self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST
-    ) -> "Iterator[Answer | SqlanonError]":
+    ) -> "Iterator[pd.DataFrame | SqlanonError]":
         """Yield the answer of each of many queries, in their order, or why it has none (a QueryError or a DataError).
 
         queries, estimator, timeout: as for `estimate_many`. Raises what concerns them all (UsageError,
         ResourceError, ReleaseError).
         """
-        from sqlanon.estimation.answer import as_answer
-
         batch = list(queries)
         together = self._answer_together(batch, estimator, timeout)
         for place, sql in enumerate(batch):
             try:
                 if place in together:
-                    yield as_answer(together.pop(place))
+                    yield together.pop(place).df()
                 else:
                     log.info("answering query %d of %d", place + 1, len(batch))
-                    yield as_answer(self.ask(sql, estimator, timeout=timeout))
+                    yield self.ask(sql, estimator, timeout=timeout).df()
             except (QueryError, DataError) as error:
                 yield error
 

@@ -1,28 +1,21 @@
 """The contents of a page about a release, collected from the release and from what lies beside it.
 
-They are how often values occur, how large groups, boxes or crowds are, and what `compare` wrote: errors by candidate,
-workload and band of selectivity.
+They are how often values occur, and how large groups, boxes or crowds are.
 """
 
-import io
 import logging
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import Attack
-from sqlanon.bounded_files import read_bytes
-from sqlanon.comparison.files import TABLES
-from sqlanon.errors import AnswerError, AnswerWarning, SourceError
+from sqlanon.errors import AnswerError, AnswerWarning
 from sqlanon.estimation.failures import is_numeric
 from sqlanon.forms import has_several
 from sqlanon.forms.form import Table
-from sqlanon.methods import METHODS
-from sqlanon.plain_values import plain, records
+from sqlanon.plain_values import plain
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest, alike_in
 from sqlanon.plans.plan import Source
@@ -30,15 +23,12 @@ from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.wording import option
 
 log = logging.getLogger("sqlanon")
 MOST_SHOWN = 15  # values or combinations
 MOST_TRUE = 2000  # at most so many combinations of the source are read for the lookup
 MOST_SPLIT = 50  # a quasi column may have at most so many different values to split the frequencies by
 MOST_RANGES = 12  # of sizes
-MOST_LINES = 10_000  # of a comparison
-_NEEDED = ("method", "parameter", "workload", "selectivity", "median_relative_error")
 
 
 @dataclass(frozen=True)
@@ -187,9 +177,8 @@ class Facts:
     """What is known of a release.
 
     name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. columns:
-    table, column, type, what it is. compared: lines of a comparison of methods. candidates: what each cost
-    and what attacks reached on it. is_internal: whether anything here was
-    computed from the source. others: how many releases were intersected with it.
+    table, column, type, what it is. is_internal: whether anything here was computed from the source. others: how many
+    releases were intersected with it.
     """
 
     name: str
@@ -201,60 +190,5 @@ class Facts:
     frequencies: Sequence[Frequencies]
     sizes: Sizes
     columns: Sequence[tuple[str, str, str, str]]
-    compared: Sequence[Mapping[str, Any]]
-    candidates: Sequence[Mapping[str, Any]]
     is_internal: bool
     others: int
-
-
-def read_comparison(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the lines of a comparison.
-
-    Raises SourceError for a folder that holds none.
-    """
-    import pandas as pd
-
-    path = Path(folder) / f"{TABLES[0]}.csv"
-    refused = f"no comparison in {str(folder)!r}; `compare` writes one with its {option('out')}"
-    try:
-        frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES)
-        lines = frame[list(_NEEDED)].astype({"median_relative_error": float})
-    except (OSError, ValueError, KeyError):
-        raise SourceError(refused) from None
-    if lines.empty:
-        raise SourceError(refused)
-    return records(lines)
-
-
-def read_candidates(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return what was attacked of a comparison, a line per candidate; none of one that earlier versions wrote.
-
-    `knowing` and `target`, the share up to which a release was to resist, are None where nothing was said of them.
-    """
-    import numpy as np
-    import pandas as pd
-
-    path = Path(folder) / f"{TABLES[2]}.csv"
-    if not path.is_file():
-        return []
-    try:
-        frame = pd.read_csv(io.BytesIO(read_bytes(path)), nrows=MOST_LINES, keep_default_na=False, na_values=[""])
-        shares = frame[["reached", "promised", "error"]].astype(float)
-        optional = frame.reindex(columns=["knowing", "target"])
-        known = optional["knowing"].astype(object).where(optional["knowing"].notna(), None)
-        target = pd.to_numeric(optional["target"]).where(lambda share: (share > 0) & (share <= 1))
-        texts = frame[["method", "parameter"]].astype(str).assign(knowing=known, target=target)
-        lines = records(texts.join(shares)[shares.apply(np.isfinite).all(axis=1)])
-    except (OSError, ValueError, KeyError):
-        raise SourceError(f"{str(path)!r} holds no candidates as `compare` writes them") from None
-    return [line for line in lines if all(0 <= line[name] <= 1 for name in ("reached", "promised"))]
-
-
-def candidate_of(manifest: Manifest) -> str:
-    """Return the candidate that a release is, as charts name it."""
-    strength = METHODS[manifest["method"]].strength
-    name = strength.parameter if strength is not None else None
-    value = manifest["parameters"].get(name)
-    if isinstance(value, Mapping):
-        value = next(iter(value.values()), None)
-    return "" if name is None or value is None else f"{manifest['method']}, {name} = {value:g}"

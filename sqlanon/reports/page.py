@@ -2,24 +2,16 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from html import escape
 from pathlib import Path
 
-from sqlanon.adversary.findings import Attack
 from sqlanon.atomic_files import write_atomically
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.bounded_files import UnfitFileError, parse_json, read_text
-from sqlanon.charts.drawing import is_installed
-from sqlanon.charts.figure import draw_image, write_figure
-from sqlanon.charts.intervals import ESTIMATED, TRUE
+from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars, write_intervals
-from sqlanon.charts.risk_utility import WHAT, draw_risk_utility
-from sqlanon.charts.selectivity import describe_errors, draw_errors
-from sqlanon.comparison.comparison import by_workload
-from sqlanon.errors import SourceError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
@@ -28,46 +20,16 @@ from sqlanon.prose import as_made, write
 from sqlanon.read_places import check_new_file
 from sqlanon.releases.companions import describe_columns
 from sqlanon.releases.release import Release
-from sqlanon.reports.facts import (
-    Facts,
-    Frequencies,
-    candidate_of,
-    count_sizes,
-    count_values,
-    read_candidates,
-    read_comparison,
-)
+from sqlanon.reports.facts import Facts, Frequencies, count_sizes, count_values
 from sqlanon.verdicts import Section, Verdict, write_summary
 from sqlanon.version import VERSION
 from sqlanon.wording import option, spoken
 
 log = logging.getLogger("sqlanon")
 ENDINGS = (".html", ".htm")
+ESTIMATED, TRUE = "as the release tells it", "in the source"
 _VERSIONS = ("format", "method", "parameters", "engine", "sqlanon", "created")
 _SHOWN = ("against", "promised", "not promised", "published", "method", "dropped rows", "uncertain", "suppressed")
-
-
-def _draw_map(facts: Facts) -> str:
-    """Return what the candidates of a comparison cost beside what attacks reach, nothing where none was attacked."""
-    if not facts.candidates:
-        return ""
-    heads = ["candidate", "best attack", "promised", "error"]
-    lines = [
-        [f"{line['method']}, {line['parameter']}", *(f"{line[name]:.1%}" for name in ("reached", "promised", "error"))]
-        for line in facts.candidates
-    ]
-    target = facts.candidates[0]["target"]
-    return write_figure(draw_image(partial(draw_risk_utility, facts.candidates, target), WHAT), WHAT, heads, lines)
-
-
-def _draw_errors(facts: Facts) -> Iterator[str]:
-    candidate = candidate_of(facts.manifest)
-    for workload, lines, bands in by_workload(facts.compared):
-        release_candidate = candidate if any(line["candidate"] == candidate for line in lines) else ""
-        rows = [[line["candidate"], line["band"], f"{line['error']:.1%}"] for line in lines]
-        caption = describe_errors(workload)
-        drawn = draw_image(partial(draw_errors, lines, bands, release_candidate), caption)
-        yield write_figure(drawn, caption, ["candidate", "rows", "median error"], rows)
 
 
 def _draw_frequencies(frequencies: Frequencies, form: Form) -> str:
@@ -156,7 +118,6 @@ class Page:
         lines = [[line["size"], line["groups"]] for line in facts.sizes.lines]
         drawn = [
             _draw_questions(asked),
-            *_draw_errors(facts),
             # of a number with many values nobody asks for a single one first
             *(_draw_frequencies(each, form) for each in sorted(asked, key=lambda each: not each.number)),
             write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
@@ -182,10 +143,8 @@ class Page:
             "found": as_made(found.html(2)),
             "folded": [as_made(section.html()) for section in folded],
             "promise": [[name, self._speak(facts.summary[name])] for name in _SHOWN if name in facts.summary],
-            "map": as_made(_draw_map(facts)),
             "figures": [as_made(figure) for figure in drawn],
             "bars": form.bars,
-            "charts_missing": facts.compared and not is_installed(),
             "intersections": [finding for finding in facts.attack.findings if finding.family == "composition"],
             "version": VERSION,
             "style": as_made((Path(__file__).parent / "style.css").read_text(encoding="utf-8")),
@@ -237,28 +196,16 @@ class Page:
 
 
 def make_page(
-    release: Release,
-    against: object = None,
-    identifier: tuple[str, ...] = (),
-    others: Sequence[Release] = (),
-    comparison: str | os.PathLike[str] | None = None,
-    attack: Attack | str | os.PathLike[str] | None = None,
+    release: Release, against: object = None, identifier: tuple[str, ...] = (), others: Sequence[Release] = ()
 ) -> Page:
-    """Return the page about a release; with the source, a comparison or scored attacks it is internal.
-
-    attack: what was found before, or the file that holds it; nothing is attacked again.
+    """Return the page about a release; with the source it is internal.
 
     Raises what verification, attacks and answers raise.
     """
-    compared = [] if comparison is None else read_comparison(comparison)
-    candidates = [] if comparison is None else read_candidates(comparison)
-    earlier_attack = attack if attack is None or isinstance(attack, Attack) else read_attack(attack)
-    if earlier_attack is not None and others:
-        raise UsageError(f"{option('attack')} holds what was found with other releases; name them to attack instead")
     manifest, name = release.manifest, release.directory.name if release.directory else release.place.schema or ""
     log.info("verifying the release")
     verification = release.verify(against)
-    attacked = attack_release(release, against, identifier, others) if earlier_attack is None else earlier_attack
+    attacked = attack_release(release, against, identifier, others)
     log.info("counting values and groups")
     columns = {table: release.published_tables.columns(table) for table in release.tables}
     form = form_of(manifest)
@@ -273,20 +220,7 @@ def make_page(
             frequencies=count_values(release, against),
             sizes=count_sizes(release),
             columns=list(describe_columns(manifest, columns, lambda column: column)),
-            compared=compared,
-            candidates=candidates,
-            is_internal=against is not None or bool(compared) or attacked.scored,
+            is_internal=against is not None,
             others=len(others),
         )
     )
-
-
-def read_attack(path: str | os.PathLike[str]) -> Attack:
-    """Return what a file holds that `attack` printed as JSON; raise SourceError for any other."""
-    try:
-        return Attack.from_plain(parse_json(read_text(path)))
-    except UnfitFileError as error:
-        raise SourceError(f"cannot read {str(path)!r}: {error.strerror}") from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        words = "holds no attack; `attack` prints one with its"
-        raise SourceError(f"{str(path)!r} {words} {option('format', 'json')}") from None

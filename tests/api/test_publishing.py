@@ -1,6 +1,5 @@
 """Every verb has its function: scripts and macros from an open connection."""
 
-import duckdb
 import pytest
 
 import sqlanon
@@ -13,9 +12,6 @@ def test_macros_publish_without_a_line_of_python(patients):
     patients.execute(f"set variable sqlanon_key = '{'ab' * 32}'")
     qit = patients.execute("from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)").fetchall()
     assert len(qit) == 600
-    assert len(sqlanon.macros(patients, drop=True)) == len(made)
-    with pytest.raises(duckdb.CatalogException):
-        patients.execute("from anatomy_qit('patients', ['age', 'sex'], 'disease', 4)")
 
 
 def test_a_script_is_the_one_that_the_command_line_prints(shell):

@@ -85,7 +85,7 @@ def make_people(con: duckdb.DuckDBPyConnection, rows: int) -> None:
 def make_pages(con: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield name and HTML of every page, and of every view on a page like a notebook's."""
     compared = sqlanon.compare(con, "people", quasi=ROLES["quasi"], sensitive=SICK, id="ssn", l=(3, 4), gamma=5,
-                               methods=("anatomy", "mondrian"), queries=40, out=folder / "compared")  # fmt: skip
+                               methods=("anatomy", "mondrian"), queries=40)  # fmt: skip
     for name, (method, asked) in METHODS.items():
         source = "doubts" if method == "uncertain" else "people"
         out = folder / "<img src=x onerror=alert(1)>" / name
@@ -95,15 +95,12 @@ def make_pages(con: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[tuple[s
         page = sqlanon.report(release)
         yield f"{name}_public", page.html
         others = [release] if name == "anatomy" else []
-        internal = sqlanon.report(release, against=source, id="ssn", others=others, comparison=folder / "compared")
+        internal = sqlanon.report(release, against=source, id="ssn", others=others)
         yield f"{name}_internal", internal.html
         for view, shown in (("release", release), ("report", page.facts.verification), ("page", page)):
             yield f"{name}_{view}", show_in_notebook(view, shown)
         yield f"{name}_attack", show_in_notebook("attack", internal.facts.attack)
     yield "comparison", show_in_notebook("comparison", compared)
-    yield "comparison_plot", show_in_notebook("comparison's picture", compared.plot())
-    answer = release.estimate(f"select {ident(SICK)}, count(*) as n from release group by {ident(SICK)}")
-    yield "answer_plot", show_in_notebook("answer's picture", answer.plot())
     check = sqlanon.check(con, "people", quasi=ROLES["quasi"], sensitive=[SICK, PAID], id="ssn", k=2, l=3)
     yield "check", show_in_notebook("check", check)
     views = [f"select ssn, {ident(AREA)} from people", f"select {ident(AREA)}, {ident(SICK)} from people"]

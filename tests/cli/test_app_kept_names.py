@@ -34,6 +34,8 @@ def test_what_could_be_typed_can_be_typed(path):
     surface = json.loads(path.read_text(encoding="utf-8"))
     assert len(surface["commands"]) > 10
     for verb, options in surface["commands"].items():
+        if removed(*verb.split()[:2]):
+            continue
         lost = {option for option in options if not (removed(option) or removed(verb, option))} - options_of(verb)
         assert not lost, f"sqlanon {verb} had {', '.join(sorted(lost))}"
     assert not set(surface["python"]) - {*sqlanon.__all__}

@@ -31,11 +31,20 @@ TYPED = [
         ("macros", "--database", "hospital.duckdb", "--convert"),
         "--convert was removed in 0.3.0; write such a file with",
     ),
+    (("compile", "check", "patients", "--quasi", "age"), "compile check was removed in 0.3.0; sqlanon check reads"),
+    (("report", "release", "--comparison", "compared"), "a report attacks the release itself"),
+    (("report", "release", "--attack", "attack.json"), "a report attacks the release itself"),
+    (("compare", "patients", "--out", "compared"), "every figure is in the result of --format json or csv"),
+    (("estimate", "release", "select 1", "--plot", "n.svg"), "answers are tables: draw the columns"),
+    (("verify", "release", "--voters", "voters.csv", "--out", "v.csv"), "--format json has all lines of the voters"),
+    (("publish", "splu", "patients", "--plan"), "release.json tells what its gamma promises"),
     (("breach", "patients", "--seed", "9"), "--seed was removed in 0.3.0; certified bounds are given"),
 ]
 ASKED = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
 CALLED = [
     (lambda: sqlanon.compile("anatomy", "patients", l=3, dialect="databricks", **ASKED), 'dialect="spark"'),
+    (lambda: sqlanon.compile("check", "patients", quasi="age"), "sqlanon check reads PostgreSQL and Spark"),
+    (lambda: sqlanon.compare(None, out="compared", **ASKED), "every answer in Python's"),
     (lambda: sqlanon.breach(None, samples=9), "certified bounds"),
     (lambda: sqlanon.attack(PAPERS / "anatomy" / "release", sample=600), "of more than 200,000 rows attacks draw"),
 ]

@@ -1,6 +1,5 @@
-"""Compare: truths and errors by an independent count, nothing left behind, the target, files, input that cannot be."""
+"""Compare: truths and errors by an independent count, nothing left behind, the target, input that cannot be."""
 
-import json
 import math
 import re
 import statistics
@@ -9,8 +8,7 @@ import pandas as pd
 import pytest
 
 import sqlanon
-from sqlanon.charts.drawing import is_installed
-from sqlanon.errors import DataError, QueryError, SourceError, TargetError, UsageError
+from sqlanon.errors import DataError, QueryError, SourceError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect
 
@@ -99,7 +97,7 @@ def test_the_same_seed_asks_the_same_queries():
     assert asked[0] == asked[1] != asked[2]
 
 
-def test_a_range_holds_a_share_of_a_columns_values_and_the_paper_has_sets():
+def test_a_range_holds_a_share_of_a_columns_values():
     con = people(200)
     roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 40}
     asked = sqlanon.compare(con, "people", **roles).answers.drop_duplicates("query")
@@ -113,10 +111,6 @@ def test_a_range_holds_a_share_of_a_columns_values_and_the_paper_has_sets():
     assert 1 <= counts["groups"] <= 4 and 1 <= counts["averages"] <= 4
     assert all(re.search("\"disease\" = '[a-z]+'", text) for text in ranges)
     assert {len(text.split(" and ")) - ("between" in text) for text in ranges} == {2, 3}
-    sets = sqlanon.compare(con, "people", **{**roles, "queries": 12}, workload="paper").answers.drop_duplicates("query")
-    assert set(sets["workload"]) == {"sets", "conjunctions"}
-    with pytest.raises(UsageError, match="workload = 'mine' is none of analysts, paper"):
-        sqlanon.compare(con, "people", **roles, workload="mine")
 
 
 def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):
@@ -208,39 +202,6 @@ def test_hostile_names_and_values():
         assert con.execute(f"select count(*) from hostile where {where}").fetchone() == (line.truth,)
 
 
-def test_files_are_written_whole_and_kept_apart(tmp_path):
-    con = people(100)
-    roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 6}
-    found = sqlanon.compare(con, "people", **roles, out=tmp_path / "kept")
-    written = pd.read_csv(tmp_path / "kept" / "comparison.csv")
-    assert written["median_relative_error"].tolist() == pytest.approx(found.df()["median_relative_error"].tolist())
-    assert len(pd.read_csv(tmp_path / "kept" / "answers.csv")) == len(found.answers)
-    candidates = pd.DataFrame(found.candidates())
-    written = pd.read_csv(tmp_path / "kept" / "candidates.csv")
-    assert list(written) == [*candidates, "target"]
-    assert written["error"].tolist() == pytest.approx(candidates["error"].tolist())
-    for name, frame in (("comparison", found.df()), ("answers", found.answers.drop(columns=["is_count"]))):
-        kept = con.execute("from read_parquet(?)", [str(tmp_path / "kept" / f"{name}.parquet")]).df()
-        assert list(kept.columns) == list(frame.columns)
-        assert kept.astype(str).to_numpy().tolist() == frame.astype(str).to_numpy().tolist()
-    read = json.loads((tmp_path / "kept" / "comparison.json").read_text())
-    assert [line["queries"] for line in read["lines"]] == found.df()["queries"].tolist()
-    assert (read["command"], len(read["candidates"])) == (found.command, len(found.candidates()))
-    drawn = {"errors.svg", "errors.png"} if is_installed() else set()
-    names = {one.name for one in (tmp_path / "kept").iterdir()}
-    tables = {f"{name}.{kind}" for name in ("comparison", "answers", "candidates") for kind in ("csv", "parquet")}
-    assert names == {"comparison.json"} | tables | drawn
-    if drawn:
-        assert (tmp_path / "kept" / "errors.svg").read_text().startswith("<svg")
-        assert (tmp_path / "kept" / "errors.png").read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
-    with pytest.raises(TargetError, match="exists"):
-        sqlanon.compare(con, "people", **roles, out=tmp_path / "kept")
-    (tmp_path / "kept" / "mine.txt").touch()
-    with pytest.raises(TargetError, match="an older comparison and nothing else"):
-        sqlanon.compare(con, "people", **roles, out=tmp_path / "kept", overwrite=True)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -330,7 +291,6 @@ def test_values_that_nothing_tells_apart_have_intervals_that_hold():
         con, "people", quasi="age", sensitive="disease", methods="anatomy", l=2, queries=6, quick=True
     )
     assert "its 95 % intervals hold" in found.summary
-    assert found._repr_html_().count("<figure") == len(set(found.df()["workload"]))
 
 
 def test_counts_of_all_sizes_are_asked():

@@ -93,7 +93,7 @@ def test_columns_are_changed_in_order_until_the_target_is_reached(target, coarse
     made, way = search(Candidate("anatomy", 3), list(rules), coarsen, target, attack)
     assert made.coarsen == tuple((name, rules[name]) for name in coarser) and len(way) == len(coarser)
     assert len(tried) <= 1 + len(rules)
-    assert made.words == ["-l", "3", *(word for name in coarser for word in ("--coarsen", f"{name}={rules[name]}"))]
+    assert made.rules == [f"{name}={rules[name]}" for name in coarser]
 
 
 def test_a_column_that_is_left_out_takes_its_rule_and_its_background_along():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.errors import AnswerError, QueryError, UsageError
+from sqlanon.errors import AnswerError, QueryError
 from tests.databases import connect
 from tests.examples import examples
 
@@ -193,12 +193,10 @@ def test_no_row_is_told_of_dates_too(releases):
     assert "b, m: 1 of 1 answers are empty, for SUM, AVG and quantiles over no row are NULL" in answer.attrs["messages"]
 
 
-def test_among_many_questions_and_in_a_chart(releases):
+def test_among_many_questions(releases):
     queries = ["select count(*) as n from release where cost = 1", "select median(born) as n from release"] * 5
     answers = list(releases["anatomy"].estimate_each(queries))
     assert [answer["n"].dtype.kind for answer in answers] == ["f", "M"] * 5
-    with pytest.raises(UsageError, match="0 figures is no chart"):
-        answers[1].plot()
 
 
 def test_a_sensitive_column_of_several(source):

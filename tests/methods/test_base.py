@@ -1,6 +1,7 @@
 """A method is one object: a sixth one, of a module, a template and a registry line, can do all that the others can."""
 
 import inspect
+import json
 import re
 from collections import Counter
 
@@ -59,9 +60,18 @@ def test_a_sixth_method_stands_on_the_command_line(toy, shell):
     out = shell.folder / "release"
     roles = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4]
     done = run(
-        "publish", "toy", shell.folder / "patients.parquet", *roles, "--first-group", 7, "--out", out, "--verbose"
+        "publish",
+        "toy",
+        shell.folder / "patients.parquet",
+        *roles,
+        "--first-group",
+        7,
+        "--out",
+        out,
+        "--format",
+        "json",
     )
-    assert done.exit_code == 0 and "toy, l: 4, first_group: 7" in done.stdout, done.output
+    assert json.loads(done.stdout)["parameters"]["first_group"] == 7, done.output
     assert run("verify", out).exit_code == 0
     answer = run("estimate", out, "SELECT COUNT(*) AS n FROM release WHERE age < 40")
     assert answer.exit_code == 0 and answer.stdout.startswith("    n  n_std_error")

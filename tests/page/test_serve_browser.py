@@ -56,22 +56,11 @@ def type_command(folder, line, **environment):
         assert done.returncode == 0, done.stderr
 
 
-def run_python(folder, text, monkeypatch):
-    """Run what is to be copied in its folder."""
-    with monkeypatch.context() as patch:
-        patch.chdir(folder)
-        patch.setenv("SQLANON_KEY", KEY)
-        names = {}
-        exec(compile(text, "copied", "exec"), names)
-        if "con" in names:
-            names["con"].close()
-
-
 def tables_of(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.parquet"))}
 
 
-def test_every_step_by_clicking(browser, people, monkeypatch):
+def test_every_step_by_clicking(browser, people):
     with serve(people, "people.parquet", SQLANON_KEY=KEY) as served:
         tab = Tab(browser, served)
         assert tab.page.url == served.site  # the token has left the address
@@ -88,10 +77,10 @@ def test_every_step_by_clicking(browser, people, monkeypatch):
         publish(tab)
         release = sqlanon.open(people / "ward")
         assert release.verify(str(people / "people.parquet")).holds
-        first = {what: tab.copied(what) for what in ("Command", "Python", "Job file")}
-        pythons = check_release(tab, release, people, copies)
+        first = tab.copied("Command")
+        check_release(tab, release, people, copies)
         check_handover(tab, people, copies)
-        check_copies(people, monkeypatch, first, copies, pythons)
+        check_copies(people, first, copies)
         assert tab.faults == []
         assert not (people / ".nicegui").exists()
         assert served.end()[0] == 130
@@ -110,20 +99,18 @@ def look_first(tab, folder):
 
 
 def check_release(tab, release, folder, copies):
-    """Compare what three steps show with what the verbs find; return the Python to copy."""
-    source, pythons = str(folder / "people.parquet"), []
+    """Compare what three steps show with what the verbs find."""
+    source = str(folder / "people.parquet")
     tab.run("Verify", "Verify")
     marks = [line.split("\t")[:2] for line in tab.page.locator("table").first.inner_text().splitlines()[1:]]
     assert marks == [[each.mark, each.name] for each in release.verify(source).checks]
     assert tab.colour("Verify") == "green"
     copies.append(tab.copied("Command"))
-    pythons.append(tab.copied("Python"))
     tab.run("Attack", "Attack")
     attack = sqlanon.attack(release, against=source, id="ssn")
     assert attack.verdict.words in " ".join(tab.page.locator(".verdict").inner_text().split())
     assert tab.colour("Attack") == attack.verdict.colour
     copies.append(tab.copied("Command"))
-    pythons.append(tab.copied("Python"))
     tab.go("Ask")
     tab.page.get_by_label("Question").fill(QUESTION)
     tab.press("Ask")
@@ -135,8 +122,6 @@ def check_release(tab, release, folder, copies):
     assert {line[0]: int(line[2]) for line in shown[1:]} == {"F": 0, **dict(truth)}  # no F has it
     assert [line[1] for line in shown[1:]] == [words(plain(value)) for value in answer["n"]]
     copies.append(tab.copied("Command"))
-    pythons.append(tab.copied("Python"))
-    return pythons
 
 
 def check_handover(tab, folder, copies):
@@ -158,24 +143,14 @@ def check_handover(tab, folder, copies):
     assert "sqlanon publish anatomy people.parquet" in tab.page.locator("pre").first.inner_text()
 
 
-def check_copies(folder, monkeypatch, first, copies, pythons):
-    """Run what stands at each foot: command, Python and job file make equal tables."""
-    wanted = tables_of(folder / "ward")
-    for what, text in first.items():
-        copy = folder / what.replace(" ", "")
-        copy.mkdir()
-        (copy / "people.parquet").write_bytes((folder / "people.parquet").read_bytes())
-        if what == "Command":
-            type_command(copy, text, SQLANON_KEY=KEY)
-        elif what == "Python":
-            run_python(copy, text, monkeypatch)
-        else:
-            (copy / "job.yml").write_text(text)
-            type_command(copy, "sqlanon run job.yml", SQLANON_KEY=KEY)
-        assert tables_of(copy / "ward") == wanted
+def check_copies(folder, first, copies):
+    """Run what stands at each foot: the command that published makes equal tables."""
+    copy = folder / "copy"
+    copy.mkdir()
+    (copy / "people.parquet").write_bytes((folder / "people.parquet").read_bytes())
+    type_command(copy, first, SQLANON_KEY=KEY)
+    assert tables_of(copy / "ward") == tables_of(folder / "ward")
     type_command(folder, "\n".join(copies))
-    for text in pythons:
-        run_python(folder, text, monkeypatch)
     assert (folder / "ward.html").exists()
 
 
@@ -218,10 +193,9 @@ def test_the_table_of_a_database_and_its_copies(browser, people):
         copy = people / "copy"
         copy.mkdir()
         (copy / "hospital.duckdb").write_bytes((people / "hospital.duckdb").read_bytes())
-        (copy / "job.yml").write_text(tab.copied("Job file"))
-        type_command(copy, "sqlanon run job.yml", SQLANON_KEY=KEY)
+        type_command(copy, tab.copied("Command"), SQLANON_KEY=KEY)
         assert tables_of(copy / "ward") == tables_of(people / "ward")
-        assert 'rows: ">= 500"' in tab.copied("Job file")
+        assert "--require 'rows >= 500'" in tab.copied("Command")
 
 
 def test_a_run_is_one_run_in_two_tabs_and_after_a_reload_and_cancel_leaves_what_stood(browser, people):
@@ -281,7 +255,7 @@ def make_slower(folder):
     con.close()
 
 
-def test_hostile_names_and_values_stand_as_they_are(browser, tmp_path, monkeypatch):
+def test_hostile_names_and_values_stand_as_they_are(browser, tmp_path):
     make_hostile(tmp_path)
     with serve(tmp_path, SQLANON_KEY=KEY) as served:
         tab = Tab(browser, served)
@@ -297,7 +271,7 @@ def test_hostile_names_and_values_stand_as_they_are(browser, tmp_path, monkeypat
         publish(tab)
         shown = tab.page.get_by_role("region", name="qit, the first rows").inner_text().splitlines()[0].split("\t")
         assert set(HOSTILE) < set(shown)
-        texts = {what: tab.copied(what) for what in ("Command", "Python", "Job file")}
+        command = tab.copied("Command")
         tab.go("Ask")
         tab.page.get_by_label("Question").fill('SELECT disease, COUNT(*) AS "<b>n" FROM release GROUP BY disease')
         tab.press("Ask")
@@ -309,11 +283,8 @@ def test_hostile_names_and_values_stand_as_they_are(browser, tmp_path, monkeypat
         copy.mkdir()
         for entry in tmp_path.glob("*.parquet"):
             (copy / entry.name).write_bytes(entry.read_bytes())
-        type_command(copy, texts["Command"], SQLANON_KEY=KEY)
-        run_python(copy, texts["Python"].replace("out='ward'", "out='python'"), monkeypatch)
-        (copy / "job.yml").write_text(texts["Job file"].replace('out: "ward"', 'out: "job"'))
-        type_command(copy, "sqlanon run job.yml", SQLANON_KEY=KEY)
-        assert [tables_of(copy / name) for name in ("ward", "python", "job")] == [tables_of(tmp_path / "ward")] * 3
+        type_command(copy, command, SQLANON_KEY=KEY)
+        assert tables_of(copy / "ward") == tables_of(tmp_path / "ward")
         assert tab.faults == []
 
 

@@ -6,7 +6,7 @@ from sqlanon.methods import METHODS, kinds, name_kinds
 from sqlanon.methods.request_options import ROW_OF_PERSON
 from sqlanon.methods.uncertain.influence import MATRIX
 from sqlanon.page.state import State
-from sqlanon.page.values import command_words, read_value, write_value
+from sqlanon.page.values import read_value, write_value
 
 TEXTS = {
     kinds.WHOLE: "7", kinds.NUMBER: "2.5", kinds.SHARE: "0.25", kinds.BLOCK: "all", kinds.SWITCH: "yes",
@@ -26,7 +26,7 @@ def cases():
 @pytest.mark.parametrize(("parameter", "text"), list(cases()))
 def test_what_is_typed_is_what_the_command_reads(parameter, text):
     value, kind = read_value(parameter, text), parameter.kind
-    words = command_words(parameter.option, value)
+    words = parameter.words(value)
     assert words[0] == parameter.option
     given = [word for word in words if word != parameter.option]
     if kind is kinds.SWITCH:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import sqlanon
-from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.errors import UsageError
 from tests.databases import database
 
 ROLES = {"quasi": "age", "sensitive": "disease", "id": "ssn"}
@@ -54,11 +54,6 @@ def test_the_promise_counts_whoever_takes_1_for_0(con, tmp_path):
         assert manifest["parameters"].get("values", "hide") == values
     alone = (6 / 7) ** 7 + 7 * (1 / 7) * (6 / 7) ** 6  # f' of 0 and of 1 for a count of 1
     assert promised["list"] == pytest.approx(1 - alone) and promised["hide"] > 2 * promised["list"]
-    with pytest.raises(SqlanonError, match="is required, found"):
-        sqlanon.splu(
-            con, "patients", **ROLES, gamma=7, values="list", nulls="value", require=["off_at_least(3) >= 0.5"],
-            out=tmp_path / "strict",
-        )  # fmt: skip
 
 
 def test_a_ledger_lists_nothing(con, tmp_path):

@@ -100,7 +100,7 @@ def test_what_fails_among_many_is_answered_alone_and_says_why(caplog):
     found = list(
         release.estimate_each([good, "select count(*) from release where cast(code as date) > '2020-01-01'"] * 5)
     )
-    assert [type(one).__name__ for one in found] == ["Answer", "DataError"] * 5
+    assert [type(one).__name__ for one in found] == ["DataFrame", "DataError"] * 5
     alone = [message for message in caplog.messages if message.startswith("answering query ")]
     assert alone == [f"answering query {number} of 10" for number in (2, 4, 6, 8, 10)]
     assert "answering counts together" in caplog.messages

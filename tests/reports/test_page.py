@@ -4,7 +4,6 @@ import json
 import re
 import stat
 from dataclasses import replace
-from math import inf
 
 import pytest
 from typer.testing import CliRunner
@@ -13,8 +12,7 @@ import sqlanon
 from sqlanon.adversary.findings import Attack, Finding, Sure
 from sqlanon.attacks.attack_release import NOBODY_SHOWN
 from sqlanon.cli.app import app
-from sqlanon.comparison.comparison import HEADS
-from sqlanon.errors import DataError, SourceError, TargetError, UsageError
+from sqlanon.errors import DataError, TargetError
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import Check, Report
 from sqlanon.wording import spoken
@@ -172,7 +170,7 @@ def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
         with pytest.raises(sqlanon.ReleaseError, match=f"records what no release has: {member}"):
             sqlanon.report(out, against="people")
     manifest.write_text(sound)
-    page = sqlanon.report(release, against="people", comparison=comparison(tmp_path, SCRIPT))
+    page = sqlanon.report(release, against="people")
     read = read_safely(page.html)
     assert "<script>alert('1')</script>" in read.text  # as words
     assert "\u202e" not in page.html and "\x1b" not in page.html
@@ -180,42 +178,6 @@ def test_nothing_of_a_stranger_acts_in_a_page(con, tmp_path):
     assert Reader(page._repr_html_()).elements == ["iframe"]
     for shown in (page.facts.attack, page.facts.verification):
         assert not set(Reader(shown._repr_html_()).elements) - ELEMENTS
-
-
-def comparison(folder, hostile="anatomy"):
-    """Write a folder as `compare` does; return it."""
-    place = folder / "compared"
-    place.mkdir()
-    told = {"method": "anatomy", "promise": "p", "estimator": hostile, "workload": hostile}
-    numbers = {"queries": 10, "coverage": 0.9, "seconds": 1.5}
-    errors = {"0.5 to 1 %": 0.2, "above 5 %": 0.05, "up to 0.5 %": 0.0, "1 to 5 %": inf}
-    found = [
-        {**told, **numbers, "parameter": f"l = {l}", "selectivity": band,
-         "median_relative_error": error * l, "mean_relative_error": error}
-        for l in (3, 5) for band, error in errors.items()
-    ]  # fmt: skip
-    lines = [[one.get(head, "") for head in HEADS] for one in found]
-    texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in lines]
-    (place / "comparison.csv").write_text("\n".join([",".join(HEADS), *texts]) + "\n")
-    points = [[hostile, "l = 3", 0.44, 0.33, 0.05], ["splu", "gamma = 5", 0.2, 0.2, 0.13], ["splu", "", 0.2, 0.2, inf]]
-    texts = [",".join('"' + str(part).replace('"', '""') + '"' for part in line) for line in points]
-    (place / "candidates.csv").write_text("method,parameter,reached,promised,error\n" + "\n".join(texts) + "\n")
-    return place
-
-
-def test_a_comparison_shows_errors_and_makes_the_page_internal(anatomized, tmp_path):
-    page = sqlanon.report(anatomized, comparison=comparison(tmp_path, "set predicates"))
-    assert page.facts.is_internal
-    told = read_safely(page.html).text
-    assert "Median relative error of set predicates queries" in told
-    assert told.index("What each candidate costs") < told.index("What is promised")
-    assert "splu, gamma = 5" in told and "44.0%" in told and len(page.facts.candidates) == 2
-    (tmp_path / "compared" / "candidates.csv").write_text("method\nanatomy\n")
-    with pytest.raises(SourceError, match="holds no candidates as `compare` writes them"):
-        sqlanon.report(anatomized, comparison=tmp_path / "compared")
-    (tmp_path / "compared" / "candidates.csv").unlink()  # of an earlier version
-    assert not sqlanon.report(anatomized, comparison=tmp_path / "compared").facts.candidates
-    assert "anatomy, l = 3" in told and "other candidates" not in told and "60.0%" in told
 
 
 def test_other_releases_are_intersected(anatomized, hospital):
@@ -247,8 +209,6 @@ def test_what_cannot_be_written_is_refused_before_anything_is_read(anatomized, t
     source.write_text("id\n1\n")
     with pytest.raises(TargetError, match="is what this run reads"):
         sqlanon.report(anatomized, source, against=str(source), overwrite=True)
-    with pytest.raises(SourceError, match="no comparison in"):
-        sqlanon.report(anatomized, comparison=tmp_path)
     with pytest.raises(DataError, match="about others"):
         sqlanon.report(anatomized, against=_strangers(anatomized.engine.connection))
 
@@ -256,25 +216,6 @@ def test_what_cannot_be_written_is_refused_before_anything_is_read(anatomized, t
 def _strangers(con):
     con.execute("create or replace table strangers as select ssn, 900 as age, sex, disease from patients").fetchall()
     return "strangers"
-
-
-def _fail_to_load(name):
-    raise ValueError("Invalid version: 'None'")
-
-
-@pytest.mark.parametrize("looked_for", [{"find_spec": lambda name: None}, {"import_module": _fail_to_load}])
-def test_without_altair_a_page_has_bars_and_says_what_is_missing(anatomized, monkeypatch, tmp_path, looked_for):
-    for name, found in looked_for.items():
-        monkeypatch.setattr(f"sqlanon.charts.drawing.{name}", found)
-    folder = comparison(tmp_path, "set predicates")
-    asked = ["report", str(anatomized.directory), "--comparison", str(folder), "--out", str(tmp_path / "r.html")]
-    done = CliRunner().invoke(app, asked)
-    assert done.exit_code == 0 and "pip install altair vl-convert-python" in done.stderr
-    page = read_safely((tmp_path / "r.html").read_text())
-    assert "told without charts" in page.text and "60.0%" in page.text and "circle" in page.elements
-    assert "svg" in sqlanon.attack(anatomized)._repr_html_()
-    with pytest.raises(UsageError, match="pip install altair vl-convert-python"):
-        anatomized.estimate("SELECT COUNT(*) FROM release").plot()
 
 
 def test_every_bar_of_an_attack_is_a_share_of_people(pages):
@@ -343,7 +284,6 @@ def test_an_adversarys_own_confidence_is_told_and_never_denied():
         told = " ".join(attack.sentences("disease"))
         assert "gets further" not in told or attack.strongest.reached <= 0.25
     assert "No attack" not in " ".join(sure.sentences("disease"))
-    assert Attack.from_plain(sure.as_plain()) == sure
     scored = replace(sure, scored=True)
     assert scored.strongest == scored.best == sure.findings[0]
 
@@ -377,20 +317,6 @@ def test_an_adversarys_own_confidence_is_told_and_never_denied():
 )
 def test_a_sentence_says_what_it_comes_to(attack, wanted):
     assert wanted in "  ".join(attack.sentences("disease"))
-
-
-def test_what_attack_found_is_taken_over(anatomized, tmp_path):
-    scored = sqlanon.attack(anatomized, against="patients", id="ssn")
-    file = tmp_path / "attack.json"
-    file.write_text(json.dumps(scored.as_plain()))
-    page = sqlanon.report(anatomized, attack=file)
-    assert page.facts.attack == scored and page.facts.is_internal
-    for text in ("{", "[]", '{"findings": [{}]}', json.dumps(scored.as_plain()).replace("0.3333333333333333", "NaN")):
-        file.write_text(text)
-        with pytest.raises(SourceError, match="holds no attack"):
-            sqlanon.report(anatomized, attack=file)
-    with pytest.raises(UsageError, match="found with other releases"):
-        sqlanon.report(anatomized, attack=scored, others=[anatomized])
 
 
 def test_large_releases_of_groups_are_attacked_on_a_sample(anatomized, monkeypatch):

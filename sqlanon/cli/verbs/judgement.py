@@ -3,7 +3,7 @@
 import shlex
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -46,20 +46,13 @@ def check(values: Values, session: Session) -> None:
 
 RESISTS = "the most accurate release that resists"
 WITHOUT_TARGET = "the release to begin with"
-SPARE = ("seconds", "by", "half width")  # what a narrow terminal leaves out
-SPARE_DETAILS = ("seconds", "mean relative error", "promise", "queries", "confidence")
 
 
 @command(
     epilog="Example: sqlanon compare patients.parquet --quasi age,sex --sensitive disease --l 3,5 --target-error 0.1"
 )
 @command_of(judgement.compare)
-def compare(
-    values: Values,
-    details: Annotated[bool, typer.Option("--details", help="Errors by workload and selectivity as well.")] = False,
-    *,
-    session: DuckDBSession,
-) -> None:
+def compare(values: Values, session: DuckDBSession) -> None:
     """Tell what each method and parameter costs in accuracy on this data; nothing is published.
 
     Every candidate is published in the session alone and asked the same queries, whose truths the source tells. Exit 3
@@ -70,21 +63,17 @@ def compare(
     session.refuse_sql("compare", "its statements depend on what it draws")
     with display.progress():
         comparison = judgement.compare(session.opener(), **values)
-    if "out" in values:
-        say(f"written: {values['out']}; it holds true answers, so keep it as the source")
-    _show(comparison, details, session)
+    _show(comparison, session)
     if not comparison.holds:
         raise typer.Exit(3)
 
 
-def _show(comparison: "Comparison", details: bool, session: Session) -> None:
+def _show(comparison: "Comparison", session: Session) -> None:
     """Print a line per candidate, what they come to, and what to know."""
     from sqlanon.cli import display
 
     if not display.show_to_programs(comparison, session.how):
-        display.show_lines("", *comparison.shown(), spare=SPARE)
-        if details:
-            display.show_lines("", *comparison.details(), spare=SPARE_DETAILS)
+        display.show_lines("", *comparison.shown())
         sys.stdout.write("\n{}\n".format(comparison.summary.replace(". ", ".\n")))
     for note in comparison.notes:
         say(f"note: {note}")
@@ -129,8 +118,8 @@ def report(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Tell about a release on one page of HTML: promise and attacks, what was verified and lost, columns.
 
     The page is one file that needs no network. Without --against it holds what anybody can compute who has the release.
-    Above 200,000 rows order and learning look at so many; --attack takes what attack found. Exit 3 where the release
-    does not hold what it promises; the page is written, and says so.
+    Above 200,000 rows order and learning look at so many. Exit 3 where the release does not hold what it promises;
+    the page is written, and says so.
     """
     from sqlanon.cli import display
 
@@ -139,9 +128,6 @@ def report(release: ReleaseArgument, values: Values, session: Session) -> None:
     opened = session.open_against(release, values)
     with display.progress():
         page = judgement.report(opened, **values)
-    from sqlanon.charts.drawing import INSTALL, is_installed
-    from sqlanon.cli import display
-
     view = "internal" if page.facts.is_internal else "public"
     summary = {"report": str(values["out"]), "view": view, "holds": page.holds, "in short": " ".join(page.sentences)}
     display.show_mapping(summary, session.how)
@@ -149,7 +135,5 @@ def report(release: ReleaseArgument, values: Values, session: Session) -> None:
         say("it holds figures of the source, so keep it as the source; only you can read it")
         if opened.directory is not None and page.holds is not False:
             say(f"next: hand over the folder {release}, and nothing beside it")
-    if page.facts.compared and not is_installed():
-        say(f"note: errors by selectivity have a table and no chart; what draws it: {INSTALL}")
     if page.holds is False:
         raise typer.Exit(3)

@@ -142,15 +142,7 @@ def _opened(server: Server, database: str | None = None) -> Engine | None:
 
 @command(epilog="Example: sqlanon macros --database hospital.duckdb")
 @command_of(operations.macros)
-def macros(
-    *,
-    database: DatabaseOption = None,
-    values: Values,
-    dbt: Annotated[
-        Path | None, typer.Option(help="Write the dbt package that calls the macros to this folder instead.")
-    ] = None,
-    printed: Printed,
-) -> None:
+def macros(*, database: DatabaseOption = None, values: Values, printed: Printed) -> None:
     """Store table macros in a DuckDB file, for any client of DuckDB, without Python.
 
     `anatomy_groups` shows sensitive value and group side by side: it is not a release. Publish the quasi
@@ -162,23 +154,13 @@ def macros(
     if printed.sql:
         sys.stdout.write(store_macros.script())
         return
-    if dbt is not None:
-        if database is not None or "drop" in values:
-            raise UsageError("--dbt writes a folder and takes no database; type: sqlanon macros --dbt DIR")
-        store_macros.write_dbt_package(dbt, **values)
-        say(f"the dbt package is in {dbt}; packages.yml names it: packages: [{{local: {dbt}}}]")
-        return
     if database is None:
         raise UsageError("say which database the macros go into: --database FILE (or --sql to print them)")
     from sqlanon.cli import display
     from sqlanon.engines.connect import open_duckdb
 
-    frame = operations.macros(open_duckdb(database, write=True), **values)
-    display.show_frame(frame, printed.how)
-    if "drop" in values:
-        say(f"dropped {len(frame)} macros from {database}")
-    else:
-        say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")
+    display.show_frame(operations.macros(open_duckdb(database, write=True), **values), printed.how)
+    say("make a key with: openssl rand -hex 32; hand it over with: set variable sqlanon_key = '…'")
 
 
 @command(

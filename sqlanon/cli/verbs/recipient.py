@@ -2,8 +2,6 @@
 
 import shlex
 import sys
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -12,10 +10,7 @@ from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import ReleaseArgument, Session
-from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
-from sqlanon.read_places import check_new_file
-from sqlanon.sql.sources.queried_source import read_files
 
 
 @command(epilog="Example: sqlanon complete release --tables 10 --out completed")
@@ -51,29 +46,12 @@ def complete(release: ReleaseArgument, values: Values, session: Session) -> None
     " sqlanon verify release --background disease_by_sex.csv -r 3"
 )
 @command_of(recipient.verify)
-def verify(
-    release: ReleaseArgument,
-    values: Values,
-    out: Annotated[Path | None, typer.Option(help="With --voters: save all of their lines, .parquet or .csv.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --out: replace the file.")] = False,
-    *,
-    session: Session,
-) -> None:
+def verify(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Prove from the published files what can be proved; exit 3 where something fails or is not proved."""
     from sqlanon.cli import display
 
     files = (*values.get("background", ()), values.get("voters"), values.get("since"))
     opened = session.open_against(release, values, *files)
-    if out is not None or overwrite:
-        from sqlanon.publishing.kept_files import check_paths
-
-        if out is None:
-            raise UsageError("--overwrite replaces the file that --out names, and there is none")
-        if "voters" not in values:
-            raise UsageError("--out saves what is found of the list that --voters names, and there is none")
-        earlier = Path(values["since"]) if "since" in values else None
-        inputs = (values["voters"], *read_files(values["against"]), *values.get("background", ()))
-        check_paths([out], "--out", overwrite, [opened.directory, earlier], inputs)
     if session.sql:
         write_out(opened.verification_sql(**values))
         return
@@ -81,14 +59,9 @@ def verify(
         report = opened.verify(**values)
     display.show_report(report, session.how)
     lines = 0 if report.presence is None else len(report.presence)
-    if report.presence is not None and out is not None:
-        from sqlanon.publishing.kept_files import save_frame
-
-        save_frame(report.presence, out)
-        say(f"all {lines:,} lines of voters: {out}, which only you can read")
-    elif lines > display.SHOWN_VOTERS:
+    if session.how == "table" and lines > display.SHOWN_VOTERS:
         shown = display.SHOWN_VOTERS
-        say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --out FILE saves all")
+        say(f"shown: the {shown} lines of voters with the highest risk, of {lines:,}; --format json has all")
     offered = session.how == "table" and report.holds and not values["against"]
     if session.how == "table" or not report.holds:
         say(report.verdict.words + (" --against SOURCE compares it with the microdata too." if offered else ""))
@@ -104,14 +77,7 @@ def verify(
     epilog="Example: sqlanon estimate release \"SELECT sex, COUNT(*) FROM release WHERE disease = 'flu' GROUP BY sex\""
 )
 @command_of(recipient.estimate)
-def estimate(
-    release: ReleaseArgument,
-    plot: Annotated[Path | None, typer.Option(help="Draw the intervals into this file, .png or .svg.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="With --plot: replace the file.")] = False,
-    *,
-    values: Values,
-    session: Session,
-) -> None:
+def estimate(release: ReleaseArgument, values: Values, session: Session) -> None:
     """Answer an aggregate query from a release, with standard errors and 95 % intervals.
 
     Over uncertain data COUNT(*) is answered by what is certain, possible and expected.
@@ -119,13 +85,6 @@ def estimate(
     from sqlanon.cli import display
 
     query, opened = values.pop("query"), session.open_release(release)
-    if plot is not None or overwrite:
-        from sqlanon.charts.drawing import FORMATS, require
-
-        if plot is None:
-            raise UsageError("--overwrite replaces the file that --plot names, and there is none")
-        require()
-        check_new_file(plot, FORMATS, "--plot", overwrite, [opened.directory], [session.database])
     if session.sql:
         write_out(opened.estimation_sql(query, values.get("estimator")))
         return
@@ -134,8 +93,3 @@ def estimate(
     for message in answer.messages:
         say(message)
     display.show_answer(answer, session.how)
-    if plot is not None:
-        from sqlanon.estimation.answer import as_answer
-
-        with display.progress("drawing"):
-            as_answer(answer).plot().save(plot, overwrite)

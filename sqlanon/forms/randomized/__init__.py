@@ -23,31 +23,6 @@ if TYPE_CHECKING:
     from sqlanon.completion.complete_release import Chain
 
 
-def _off_at_least(manifest: Manifest, alpha: float) -> float:
-    """Return T_P of the paper's section 2: the least probability that a count up to alpha is off by more than ε."""
-    from sqlanon.methods.splu import binomial, departures  # numpy is slow to import
-
-    if departed(manifest):
-        gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
-        return min(departures.small_sums(int(alpha), gamma, epsilon) for gamma in gammas)
-    rows, arguments = manifest["rows"], manifest["parameters"]
-    larger = {gamma: rows % gamma if arguments["residue"] == "keep" else 0 for gamma in arguments["gamma"].values()}
-    listed = arguments.get("values") == "list"
-    return min(
-        binomial.small_sums(int(alpha), gamma, arguments["epsilon"], some, listed) for gamma, some in larger.items()
-    )
-
-
-def _error_at(manifest: Manifest, share: float) -> float | None:
-    """Return T_E of the paper's section 2: the largest probability that a count from a share on is off by ε or more."""
-    from sqlanon.methods.splu import binomial
-
-    if departed(manifest):  # of groups that are not whole nothing is proved
-        return None
-    gammas, epsilon = manifest["parameters"]["gamma"].values(), manifest["parameters"]["epsilon"]
-    return max(binomial.error_at(share, gamma, manifest["rows"], epsilon) for gamma in gammas)
-
-
 _SPLU_PROMISE = record(
     {
         "gamma": whole(2),
@@ -150,10 +125,6 @@ class RandomizedForm(Form):
         chance = alone / gamma + 4 * math.sqrt(alone / gamma * (1 - 1 / gamma)) + 1
         required = f"the same value of more than {chance:,.1f}, which values drawn again do not reach"
         return Check(SINCE, required, {"alone_in_both": alone, "same_value": same}, True if same > chance else None)
-
-    def figure_at(self, name: str, manifest: Manifest, at: float) -> float | None:
-        """Return T_P or T_E of the paper's section 2, of the worst column."""
-        return (_off_at_least if name == "off_at_least" else _error_at)(manifest, at)
 
     # -- words ---------------------------------------------------------------------------------
 

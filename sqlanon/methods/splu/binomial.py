@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR, least_near_count, worst_tail
+from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR, least_near_count
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -85,15 +85,6 @@ def large_sums(gamma: int, epsilon: float, target_error: float) -> int:
             " say for example 0.05"
         )
     return least_near_count(gamma, epsilon, target_error)
-
-
-def error_at(share: float, gamma: int, rows: int, epsilon: float) -> float:
-    """Return the largest Pr(|f' - f| >= ε f) over the counts f from `share` of the rows on, up to the possible N/γ.
-
-    0 where no value can be that frequent.
-    """
-    _check(gamma, epsilon)
-    return worst_tail(max(1, math.ceil(Decimal(str(share)) * rows)), rows // gamma, gamma, epsilon)
 
 
 def paper_bound(count: int, gamma: int, epsilon: float) -> float:

@@ -10,53 +10,10 @@ about a normal distribution. At p = 1/γ, the largest γ, D is 0: every row publ
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.methods.splu import binomial
-
-# What several γ would promise of a column, before anything is published: from N and the largest count alone.
-GAMMAS = (2, 3, 4, 5, 6, 8, 10)
-
-
-def promises(
-    column: str,
-    rows: int,
-    largest: int,
-    asked: int | None,
-    epsilon: float,
-    alpha: int,
-    target_error: float,
-    listed: bool = False,
-) -> list[dict[str, Any]]:
-    """Return a line for each γ: what it promises of small and large counts, and what it leaves of estimates.
-
-    largest: the count of the most frequent value, which no γ above N / largest can hide. asked: a γ to show beside the
-    usual ones. listed: whether the values are published. off_at_least: Lemma 2 for counts up to alpha. useful_from: the
-    least count that is off by epsilon or more with a probability of at most target_error. expected_error: of a
-    reconstructed count of 1 % of the rows.
-    """
-    gammas = sorted({*GAMMAS, *([asked] if asked is not None else [])})
-    lines = []
-    for gamma in gammas:
-        useful, error = binomial.large_sums(gamma, epsilon, target_error), expected_error(gamma, rows, largest)
-        lines.append(
-            {
-                "column": column,
-                "gamma": gamma,
-                "possible": "yes" if gamma * largest <= rows else "no",
-                "keeps_value": round(1 / gamma, 4),
-                "off_at_least": round(binomial.small_sums(alpha, gamma, epsilon, listed=listed), 4),
-                "useful_from": useful,
-                "useful_share": round(useful / rows, 4),
-                f"error_at_{SHARE:.0%}": round(binomial.error_at(SHARE, gamma, rows, epsilon), 4),
-                f"expected_error_{SHARE:.0%}": round(error, 4) if math.isfinite(error) else None,
-            }
-        )
-    return lines
-
 
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 SHARE = 0.01

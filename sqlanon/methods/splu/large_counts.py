@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 LEAST_EPSILON, LEAST_TARGET_ERROR = 1e-4, 1e-9  # a search takes a second at both
 SEARCHED_AT_ONCE = 4096
-NEGLIGIBLE = 1e-12  # a probability that no threshold tells from 0
 
 
 def least_near_count(gamma: int, epsilon: float, target_error: float) -> int:
@@ -31,7 +30,7 @@ def least_near_count(gamma: int, epsilon: float, target_error: float) -> int:
     last = math.ceil(epsilon * enough) + 1
     while last > 0:
         first = max(1, last - SEARCHED_AT_ONCE + 1)
-        counts, tails = _tails(first, last, gamma, epsilon, None)
+        counts, tails = _tails(first, last, gamma, epsilon)
         above = np.flatnonzero(tails > target_error)
         if above.size:
             return int(counts[above[-1]]) + 1
@@ -39,31 +38,14 @@ def least_near_count(gamma: int, epsilon: float, target_error: float) -> int:
     return 1
 
 
-def worst_tail(least: int, largest: int, gamma: int, epsilon: float) -> float:
-    """Return the largest Pr(|f' - f| >= ε f) over the counts from `least` to `largest`, 0 where there are none.
-
-    Chernoff's bound 2 exp(-ε² f / 3) of a binomial of mean f ends the search.
-    """
-    share, worst = Fraction(str(epsilon)), 0.0
-    first, end = math.ceil(share * least), math.ceil(share * largest)
-    # the bound is compared with what a count at the lower end of its distance has: f > (d - 1)/ε
-    while least <= largest and first <= end and 2 * math.exp(-epsilon * (first - 1) / 3) > max(worst, NEGLIGIBLE):
-        last = min(end, first + SEARCHED_AT_ONCE - 1)
-        worst = max(worst, float(_tails(first, last, gamma, epsilon, largest)[1].max()))
-        first = last + 1
-    return worst
-
-
-def _tails(
-    first: int, last: int, gamma: int, epsilon: float, largest: int | None
-) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
-    """Return for each distance the largest count that it is of, at most `largest`, and Pr(|f' - f| >= distance)."""
+def _tails(first: int, last: int, gamma: int, epsilon: float) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    """Return for each distance the largest count that it is of, and Pr(|f' - f| >= distance)."""
     import numpy as np
     from scipy.special import betainc, betaincc
 
     share = Fraction(str(epsilon))  # ε is a decimal fraction, so that ends are exact
     ends = [distance * share.denominator // share.numerator for distance in range(first, last + 1)]
-    counts = np.array(ends if largest is None else [min(end, largest) for end in ends], dtype=float)
+    counts = np.array(ends, dtype=float)
     distances, trials = np.arange(first, last + 1, dtype=float), counts * gamma
     low, high = counts - distances, counts + distances
     # Pr(f' <= low) = 1 - I_p(low + 1, n - low) and Pr(f' >= high) = I_p(high, n - high + 1) for p = 1/γ

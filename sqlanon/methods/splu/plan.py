@@ -211,7 +211,6 @@ SPLU: Method[Randomization] = Method(
     compile_sentence="Print a script that publishes randomized rows on another engine (no database is needed).",
     compile_example="patients --quasi age --sensitive disease --id ssn --gamma 5 --dialect spark",
     macros=MACROS,
-    plans_promises="gamma",
     strength=Strength(
         parameter="gamma", takes="gamma", promise="1/{value} of rows keep their value", rank=1, chance=True
     ),

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 KEY = "5e" * 32
 ROLES = ["--quasi", "age,sex,zipcode", "--sensitive", "disease", "--id", "ssn", "-l", 4]
 PUBLISH = ["publish", "anatomy", "patients.parquet", *ROLES, "--ledger", "ward.ledger"]
@@ -76,28 +78,24 @@ def test_a_ledger_is_checked(shell):
         assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
-def test_a_job_names_its_ledger(shell):
-    (shell.folder / "nightly.yml").write_text(JOB)
-    for number in (1, 2):
+@pytest.mark.parametrize("outputs", [["out: ward, overwrite: true"] * 2, ["into: ward", "into: ward_2"]])
+def test_a_job_names_its_ledger_and_the_release_before(shell, outputs):
+    in_schemas = "into" in outputs[0]
+    job = JOB.replace("patients.parquet", "{database: hospital.duckdb, table: patients}") if in_schemas else JOB
+    for number, output in enumerate(outputs, start=1):
+        text = job.replace("out: ward, overwrite: true", output)
+        text = text.replace("changed: keep", "changed: keep, since: ward") if number == 2 else text
+        (shell.folder / "nightly.yml").write_text(text)
         assert shell("run", "nightly.yml", "--check", WARD_KEY=KEY).returncode == 0
         done = shell("run", "nightly.yml", WARD_KEY=KEY)
         parameters = json.loads(done.stdout)["parameters"]
         assert (parameters["release"], parameters["changed"]) == (number, "keep")
         assert "releases intersect" not in done.stderr
+    if in_schemas:
+        compared = shell("verify", "ward_2", "--database", "hospital.duckdb", "--since", "ward")
+        assert compared.returncode == 0 and "changed_groups: 0" in compared.stdout
+        return
     # what it means to publish there without one
     (shell.folder / "alone.yml").write_text(JOB.replace(", ledger: ward.ledger, changed: keep", ""))
     done = shell("run", "alone.yml", WARD_KEY=KEY)
     assert done.returncode == 0 and "published under one ledger (--ledger FILE) tell no more together" in done.stderr
-
-
-def test_a_job_whose_releases_are_schemas(shell):
-    database = JOB.replace("patients.parquet", "{database: hospital.duckdb, table: patients}")
-    for number, output in ((1, "into: ward"), (2, "into: ward_2")):
-        since = ", since: ward" if number == 2 else ""
-        text = database.replace("out: ward, overwrite: true", output).replace("changed: keep", "changed: keep" + since)
-        (shell.folder / "nightly.yml").write_text(text)
-        assert shell("run", "nightly.yml", "--check", WARD_KEY=KEY).returncode == 0
-        done = shell("run", "nightly.yml", WARD_KEY=KEY)
-        assert json.loads(done.stdout)["parameters"]["release"] == number
-    compared = shell("verify", "ward_2", "--database", "hospital.duckdb", "--since", "ward")
-    assert compared.returncode == 0 and "changed_groups: 0" in compared.stdout
