@@ -49,7 +49,6 @@ _REMOVED = {
         "gamma and epsilon alone decide it: choose these, and release.json tells it",
     ),
     **dict.fromkeys(("require attack_learning", "require attack_order"), "attack is about the best of all"),
-    **dict.fromkeys(("schema job", "schema log"), "sqlanon guide jobs says what a job and a line of its log hold"),
     "compile check": "sqlanon check reads PostgreSQL and Spark itself, with --engine",
     **dict.fromkeys(("verify --out", "verify --overwrite"), f"{option('format', 'json')} has all lines of the voters"),
     "workload": "leave it out, or name a file of your own queries",

@@ -1,7 +1,7 @@
 """Kinds of parameters: how their values are read, whichever surface gave them, and what each surface calls them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -14,6 +14,9 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import word_marks
 
+TEXT_OF_JOB: Schema = {"type": "string", "minLength": 1}
+TEXTS_OF_JOB = json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB, least=1))
+
 
 @dataclass(frozen=True, eq=False)
 class Kind:
@@ -22,16 +25,17 @@ class Kind:
     read: returns the value of what the command line, Python or a job gave; raises UsageError for any other, which it
     names by the mark that it gets first. made: what methods take for a value that was read. typed: the Python type that
     the command line reads. schema: returns the JSON schema of the value as the manifest says it, from what its numbers
-    lie between; None where the manifest does not say it. beside: of a value that was read from a job, what it is beside
-    the job's folder, which gives `expanded(text)`, `file(text)`, `place(text)` (a table's name or a file),
-    `release(text)`. shown: the value as the manifest and `--help` say it. words: all that it may be, where these are
-    few.
+    lie between; None where the manifest does not say it. job: the schema of what a job says, where that is not the
+    same. beside: of a value that was read from a job, what it is beside the job's folder, which gives `expanded(text)`,
+    `file(text)`, `place(text)` (a table's name or a file), `release(text)`. shown: the value as the manifest and
+    `--help` say it. words: all that it may be, where these are few.
     """
 
     read: Callable[[str, Any], Any]
     made: Callable[[Any], Any] = lambda value: value
     typed: Any = str
     schema: Callable[[Schema], Schema] | None = None
+    job: Schema | None = None
     beside: Callable[[Any, Any], Any] = lambda _, value: value
     shown: Callable[[Any], Any] = lambda value: value
     words: tuple[str, ...] = ()
@@ -115,8 +119,8 @@ def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
 
 
 def one_or_several(value: Any) -> tuple[Any, ...]:
-    """Return one thing, or several, as a tuple; a mapping is one."""
-    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) else (value,)
+    """Return one thing, or several, as a tuple."""
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str | bytes) else (value,)
 
 
 def _words(mark: str, value: Any) -> tuple[str, ...]:

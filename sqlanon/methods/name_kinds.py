@@ -9,6 +9,8 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import (
     TEXT,
+    TEXT_OF_JOB,
+    TEXTS_OF_JOB,
     Kind,
     is_whole,
     one_or_several,
@@ -136,24 +138,28 @@ WHOLE_PER_COLUMN = Kind(
     _whole_per_column,
     typed=_LISTED,
     schema=lambda limits: json_schema.by_column("sensitive", {"type": "integer", **limits}),
+    job=json_schema.either({"type": "integer"}, json_schema.keyed({"type": "integer"})),
 )
 # the name of a column, which need not be a published one
 COLUMN = Kind(
     lambda _, value: check_name(value),
     schema=lambda _: {"type": ["string", "null"], "maxLength": 128},
+    job=TEXT_OF_JOB,
 )
 # on the command line commas separate names, and a text that is a column's name is that column
-COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED)
+COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=TEXTS_OF_JOB)
 # each text names one column or, between commas, several
 COLUMN_SETS = Kind(
     lambda _, value: tuple(map(check_names, one_or_several(value))),
     typed=_LISTED,
+    job=json_schema.either(TEXT_OF_JOB, json_schema.several(TEXTS_OF_JOB)),
 )
 # tables that stand beside the source: any SOURCE
 TABLES = Kind(
     lambda _, value: tuple(map(named_place, _several(value))),
     made=lambda tables: tuple(map(Beside, tables)),
     typed=_LISTED,
+    job=json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB)),
     beside=lambda folder, tables: tuple(map(folder.place, tables)),
 )
 # a table for some of the columns; its rows are parameters, read whole
@@ -161,6 +167,7 @@ TABLE_BY_COLUMN = Kind(
     _table_by_column,
     made=lambda tables: {column: parameter_table(table) for column, table in tables.items()},
     typed=_LISTED,
+    job=json_schema.keyed(TEXT_OF_JOB),
     beside=lambda folder, tables: {column: folder.file(table) for column, table in tables.items()},
 )
 # how to coarsen some of the columns
@@ -168,6 +175,7 @@ COARSEN = Kind(
     _rule_by_column,
     typed=_LISTED,
     schema=lambda _: json_schema.by_column("quasi", json_schema.text(PATTERN)),
+    job=json_schema.keyed(json_schema.either(TEXT_OF_JOB, {"type": "number"})),
     beside=_rules_beside,
 )
 # a table, view, file or glob; in Python also an object that the engine reads as one: the engine refuses others

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Required, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import TEXT, Kind, kind_of
+from sqlanon.methods.kinds import TEXT, TEXT_OF_JOB, Kind, kind_of
 from sqlanon.plans.json_schema import Schema, in_range
 from sqlanon.removed import removed
-from sqlanon.wording import option
+from sqlanon.wording import option, spoken
 
 REQUIRED = inspect.Parameter.empty
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
@@ -73,6 +73,11 @@ class Parameter:
     def schema(self) -> Schema | None:
         """Return the JSON schema of its value in a manifest; None where that does not say it."""
         return self.kind.schema and self.kind.schema(self.limits)
+
+    @property
+    def job_schema(self) -> Schema:
+        """Return the JSON schema of its value in a job."""
+        return {**(self.kind.job or self.schema or TEXT_OF_JOB), "description": spoken(self.help, "command line")}
 
     @property
     def limits(self) -> Schema:

@@ -2,9 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,21 @@ import yaml
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import TEXT, choice
+from sqlanon.methods.kinds import TEXT_OF_JOB, TEXTS_OF_JOB
 from sqlanon.methods.name_kinds import check_names
-from sqlanon.plans.engines import ENGINES
+from sqlanon.plans import json_schema
+from sqlanon.plans.engines import ENGINES, Way
+from sqlanon.plans.json_schema import Schema
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
-from sqlanon.publishing.thresholds import Threshold, threshold
+from sqlanon.publishing.thresholds import THRESHOLDS, threshold
 from sqlanon.publishing.yaml_file import YamlFile
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_FIGURES = json_schema.keyed(json_schema.either({"type": "string"}, {"type": "number"}))
 _FIRST = next(iter(ENGINES))  # which runs what names no engine
 _ROLES, _TARGET = ("quasi", "sensitive", "id"), ("out", "into", "overwrite")
+_ANY = next(iter(METHODS))  # roles and targets are those of every method
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,6 @@ class _Folder:
 
     def expanded(self, text: str) -> str:
         """Put environment variables in the place of `${NAME}`; remember what no message may show."""
-        if not isinstance(text, str):
-            raise UsageError("a path, a name or a query is text")
 
         def value(match: re.Match[str]) -> str:
             setting = self.environment.get(match[1])
@@ -89,18 +90,21 @@ class _Folder:
     def query(self, text: str) -> SourceSelect:
         """Read a query; its files lie beside the job."""
         # a value from outside would be read as SQL
-        if _VARIABLE.search(TEXT.read("query", text)):
+        if _VARIABLE.search(text):
             raise UsageError("a query takes no environment variables; put what varies into a view or into database")
         return read_source_select(text, self.engine).beside(self.path)
 
 
-# what becomes of what finds a source
-_SOURCES: dict[str, Callable[[_Folder, Any], Any]] = {
-    **dict.fromkeys(("path", "database"), _Folder.file),
-    **dict.fromkeys(("table", "dsn", "master"), _Folder.expanded),
-    "query": _Folder.query,
-    "types": lambda _, types: dict(zip(types, check_names(types.values()), strict=True)),
-    "missing": lambda _, texts: check_names(texts),
+# what finds a source: its schema, and what becomes of it
+_SOURCES: dict[str, tuple[Schema, Callable[[_Folder, Any], Any]]] = {
+    "path": (TEXT_OF_JOB, _Folder.file),
+    "database": (TEXT_OF_JOB, _Folder.file),
+    "table": (TEXT_OF_JOB, _Folder.expanded),
+    "dsn": (TEXT_OF_JOB, _Folder.expanded),
+    "master": (TEXT_OF_JOB, _Folder.expanded),
+    "query": (TEXT_OF_JOB, _Folder.query),
+    "types": (json_schema.keyed(TEXT_OF_JOB), lambda _, types: types),
+    "missing": (TEXTS_OF_JOB, lambda _, texts: check_names(texts)),
 }
 
 
@@ -111,28 +115,36 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     Raises UsageError, with the line, for what is not a job.
     """
     file = YamlFile(Path(path))
-    said = file.members((), ("method", "source", "roles", "parameters", "output"), ("require", "key_env"))
-    method = file.take(("method",), partial(choice(tuple(METHODS)).read, "method"))
-    engine, places = _source(file, said["source"])
-    declared = METHODS[method].arguments
-    own = {name: each for name, each in declared.items() if each.job and name not in (*_ROLES, *_TARGET)}
-    required = [name for name, each in own.items() if each.required]
-    file.members(("roles",), _ROLES[:2], _ROLES[2:])
-    file.members(("parameters",), required, [name for name in own if name not in required])
-    output = file.members(("output",), (), _TARGET)
+    said: Any = file.value if isinstance(file.value, dict) else {}
+    method, source, output = said.get("method"), said.get("source"), said.get("output")
+    by_path = not isinstance(source, dict)
+    given = {"path": source} if by_path else source
+    engine = str(given.get("engine") if given.get("engine") in tuple(ENGINES) else _FIRST)
+    ways = ENGINES[engine].sources
+    way = ways[next((name for name in reversed(ways) if name in given), next(iter(ways)))]
+    # what may be wrong is checked by the schema of what it seems to be; `require` says more of itself than a schema
+    place = TEXT_OF_JOB if by_path else _source(engine, way, tuple(ENGINES))
+    parameters = _parameters(method) if method in tuple(METHODS) else {}
+    file.check(_job(tuple(METHODS), place, parameters, _FIGURES), file.value)
     variables = os.environ if environment is None else environment
     on_server = "directory" in ENGINES[engine].lacks
     folder = _Folder(str(file.path.parent), variables, engine, on_server, in_schema="into" in output)
-    found = {name: file.take(place, partial(_SOURCES[name], folder)) for name, place in places.items()}
+    found = {
+        name: file.take(("source",) if by_path else ("source", name), _SOURCES[name][1], folder, value)
+        for name, value in given.items()
+        if name in _SOURCES
+    }
     _check_output(file, output, engine, "database" in found)
+    declared = METHODS[method].arguments
     arguments = {name: parameter.default for name, parameter in declared.items()}
     for key in ("roles", "parameters", "output"):
-        for name in said[key]:
-            arguments[name] = file.take((key, name), partial(declared[name].read, folder=folder))
+        for name, value in said[key].items():
+            arguments[name] = file.take((key, name), declared[name].read, value, folder)
     if "key_env" in said:
-        arguments["key"] = file.take(("key_env",), partial(_key, variables))
-    figures = file.members(("require",), others=None) if "require" in said else {}
-    require = tuple(file.take(("require", figure), partial(_threshold, figure)) for figure in figures)
+        arguments["key"] = file.take(("key_env",), _key, said["key_env"], variables)
+    require = tuple(
+        file.take(("require", figure), threshold, figure, str(text)) for figure, text in said.get("require", {}).items()
+    )
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = found.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
     session = {name: found.get(name) for name in ("database", "master", "types")}
@@ -146,28 +158,7 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     )
 
 
-def _source(file: YamlFile, source: Any) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """Return the engine of a source, and where what finds it stands, by name; what names no engine is for the first."""
-    if not isinstance(source, dict):
-        return _FIRST, {"path": ("source",)}
-    engine = _FIRST
-    if "engine" in source:
-        engine = file.take(("source", "engine"), partial(choice(tuple(ENGINES)).read, "engine"))
-    ways = ENGINES[engine].sources
-    needed, others = ways[next((name for name in reversed(ways) if name in source), next(iter(ways)))]
-    file.members(("source",), needed, ("engine", *others))
-    if "types" in source:
-        file.members(("source", "types"), others=None)
-    return engine, {name: ("source", name) for name in source if name != "engine"}
-
-
-def _threshold(figure: str, text: Any) -> Threshold:
-    return threshold(figure, str(text))
-
-
-def _key(variables: Mapping[str, str], variable: str) -> Key:
-    if not isinstance(variable, str):  # whatever it is, no message shows it
-        raise UsageError("key_env is text, the name of an environment variable")
+def _key(variable: str, variables: Mapping[str, str]) -> Key:
     if re.fullmatch("[0-9a-fA-F]{32,}", variable):  # it is shown in no message
         raise UsageError("key_env names the environment variable that holds the key; it is not the key itself")
     if not (text := variables.get(variable)):
@@ -199,3 +190,59 @@ def _check_output(file: YamlFile, output: Mapping[str, Any], engine: str, in_dat
     if key == "into" and engine == _FIRST and not in_database:
         words = "into names a schema of the source's database; give source a database and a table"
         file.refuse(("output", key), words)
+
+
+# -- the schema of jobs ------------------------------------------------------------------------------------------
+
+
+def _job(methods: tuple[str, ...], source: Schema, parameters: Schema, require: Schema) -> Schema:
+    roles, target = ({name: METHODS[_ANY].arguments[name].job_schema for name in names} for names in (_ROLES, _TARGET))
+    person = roles.pop("id")
+    needed = {
+        "method": json_schema.word(*methods),
+        "source": source,
+        "roles": json_schema.record(roles, {"id": person}),
+        "parameters": parameters,
+        "output": {**json_schema.record({}, target), "oneOf": [{"required": ["out"]}, {"required": ["into"]}]},
+    }
+    return json_schema.record(needed, {"require": require, "key_env": TEXT_OF_JOB})
+
+
+def _source(engine: str, way: Way, engines: tuple[str, ...]) -> Schema:
+    """Return the schema of a mapping that finds rows for an engine; what names no engine is for the first."""
+    named = {"engine": json_schema.word(*engines)}
+    needed, others = ({name: _SOURCES[name][0] for name in names} for names in way)
+    if engine == _FIRST:
+        return json_schema.record(needed, named | others)
+    return json_schema.record(needed | named, others)
+
+
+def _parameters(method: str) -> Schema:
+    declared = {
+        name: parameter
+        for name, parameter in METHODS[method].arguments.items()
+        if parameter.job and name not in (*_ROLES, *_TARGET)
+    }
+    schemas = {name: parameter.job_schema for name, parameter in declared.items()}
+    needed = {name: schemas.pop(name) for name, parameter in declared.items() if parameter.required}
+    return json_schema.record(needed, schemas)
+
+
+def _ways() -> Iterator[Schema]:
+    yield TEXT_OF_JOB
+    for engine, declared in ENGINES.items():
+        yield from (_source(engine, way, (engine,)) for way in declared.sources.values())
+
+
+def job_schema() -> dict[str, Any]:
+    """Return the JSON schema of job files: of the job of one of the methods."""
+    source = json_schema.either(*_ways())
+    methods = [
+        {"title": f"a job that publishes with {name}", **_job((name,), source, _parameters(name), THRESHOLDS)}
+        for name in METHODS
+    ]
+    return {
+        "$schema": json_schema.DRAFT,
+        "title": "a job of sqlanon run, a YAML file",
+        **json_schema.either(*methods),
+    }

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
+from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest
 from sqlanon.removed import removed
 from sqlanon.wording import option
@@ -57,6 +58,12 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
 # shares of people, for which alone the release is attacked: those whose value the best attack names, scored against the
 # source; and those whose value is named with more than a confidence
 ATTACK, SURE, CONFIDENCES = "attack", "sure", (0.5, 0.8, 0.95)
+# of what a job's `require` says: the keys, and the texts beside them
+THRESHOLDS = {
+    "type": "object",
+    "propertyNames": json_schema.text(rf"{'|'.join((*FIGURES, ATTACK))}|{SURE}\(\s*0\.(5|8|95)\s*\)"),
+    "additionalProperties": json_schema.text(WRITTEN),
+}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Read a YAML file key by key; whatever cannot be read is refused with its line."""
+"""Read a YAML file whose values are as a JSON schema says; whatever is not is refused with its line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
+from types import NoneType
 from typing import Any, NoReturn
 
 import yaml
@@ -9,12 +10,15 @@ import yaml
 from sqlanon.bounded_files import read_text
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import refuse_broken_text
+from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import spoken
 
 LONGEST = 2**20  # bytes of a file
 MOST_NODES = 100_000  # of its values: anchors could stand for any number
 _TAGS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", list: "array"}
+_WORDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
 _QUOTES = "a colon ends a key, a text that begins with > or holds ': ' stands in quotes, lines are indented with blanks"
 _Place = tuple[str | int, ...]  # keys and positions that lead to a value
 
@@ -46,7 +50,7 @@ class YamlFile:
             raise UsageError(f"{path}: not YAML: {str(error).partition(chr(10))[0]}") from None
 
     def _plain(self, node: yaml.Node, place: _Place) -> Any:
-        """Return a node's value."""
+        """Return a node's value; a scalar that is no plain value stays a node."""
         self.nodes[place] = node
         if len(self.nodes) > MOST_NODES:
             self.refuse(place, f"a job has at most {MOST_NODES:,} values")
@@ -65,7 +69,7 @@ class YamlFile:
                 values[key.value] = self._plain(value, inside)
             return values
         if node.tag.rpartition(":")[2] not in _TAGS:
-            self.refuse(place, f"{_name(place)} is {_described(node)}, which no job takes; put it into quotes")
+            return node
         self._read(node, refuse_broken_text, [node.value])
         try:
             return yaml.SafeLoader("").construct_object(node)
@@ -83,40 +87,70 @@ class YamlFile:
     def _refuse(self, node: yaml.Node, words: str) -> NoReturn:
         raise UsageError(f"{self.path}, line {node.start_mark.line + 1}: {words}")
 
-    def members(self, place: _Place, needed: Iterable[str] = (), others: Iterable[str] | None = ()) -> dict[str, Any]:
-        """Return the mapping at a place; refuse what is none, lacks a key, or has others than these (None: any)."""
-        value, known = self._at(place), None if others is None else (*needed, *others)
-        if not isinstance(value, dict):
-            self.refuse(place, f"{_name(place)} is a mapping of keys to values, not {_described(self.nodes[place])}")
-        for key in value:
-            if known is not None and key not in known:
-                unknown = f"unknown key {key!r} in {_name(place)}; there are {', '.join(known)}"
-                self._refuse(self.keys[(*place, key)], removed(key) or unknown)
-        if missing := [key for key in needed if key not in value]:
-            self.refuse(place, f"{_name(place)} lacks {', '.join(missing)}")
-        return value
+    def take(self, place: _Place, read: Callable[..., Any], *values: Any) -> Any:
+        """Return what `read` makes of values; what it refuses is told with the line."""
+        return self._read(self.nodes[place], read, *values)
 
-    def take(self, place: _Place, read: Callable[[Any], Any]) -> Any:
-        """Return what `read` makes of the value at a place; what it refuses, and nothing, is told with the line."""
-        value, node = self._at(place), self.nodes[place]
-        if value is None or value in ("", []):
-            self.refuse(place, f"{_name(place)} is {'nothing' if value is None else 'empty'}")
-        return self._read(node, read, value)
-
-    def _at(self, place: _Place) -> Any:
-        value = self.value
-        for part in place:
-            value = value[part]
-        return value
-
-    def _read(self, node: yaml.Node, read: Callable[[Any], Any], value: Any) -> Any:
+    def _read(self, node: yaml.Node, read: Callable[..., Any], *values: Any) -> Any:
         try:
-            return read(value)
+            return read(*values)
         except UsageError as error:  # keys are called as Python's arguments
-            words = spoken(error.args[0], "python")
-            # what is in quotes is text
-            quotable = "text" in words and isinstance(node, yaml.ScalarNode) and not isinstance(value, str)
-            self._refuse(node, words + ("; put it into quotes" if quotable else ""))
+            self._refuse(node, spoken(error.args[0], "python"))
+
+    def check(self, schema: Schema, value: Any, place: _Place = ()) -> None:
+        """Refuse the first value whose type is not as the schema says, or that is empty, and what keys are too many.
+
+        What a pattern or limits describe, whatever reads the value refuses in words of its own.
+        """
+        if not schema:
+            return
+        choices = schema.get("anyOf", [schema])
+        fitting = [each for each in choices if _fits(each, value)]
+        if not fitting:
+            self.refuse(place, _mistyped(_name(place), self.nodes[place], choices))
+        chosen = fitting[0]
+        if value in ("", []) and (chosen.get("minLength") or chosen.get("minItems")):
+            self.refuse(place, f"{_name(place)} is empty")
+        if isinstance(value, list):
+            for number, item in enumerate(value):
+                self.check(chosen.get("items", {}), item, (*place, number))
+        if isinstance(value, dict):
+            self._check_members(chosen, value, place)
+
+    def _check_members(self, schema: Schema, value: dict[str, Any], place: _Place) -> None:
+        members, other = schema.get("properties", {}), schema.get("additionalProperties", {})
+        for key, member in value.items():
+            inside = (*place, key)
+            if key not in members and other is False:
+                unknown = f"unknown key {key!r} in {_name(place)}; there are {', '.join(members)}"
+                self._refuse(self.keys[inside], removed(key) or unknown)
+            self.check(members.get(key, other), member, inside)
+        if missing := [key for key in schema.get("required", ()) if key not in value]:
+            self.refuse(place, f"{_name(place)} lacks {', '.join(missing)}")
+
+
+def _fits(schema: Schema, value: Any) -> bool:
+    """Tell whether a value is one of the words, or of the type, that a schema asks for."""
+    if "enum" in schema:
+        return value in schema["enum"]
+    kind = _TYPES.get(type(value), "object" if isinstance(value, dict) else "")
+    return schema.get("type", kind) in (kind, "number" if kind == "integer" else kind)
+
+
+def _mistyped(name: str, node: yaml.Node, choices: list[Schema]) -> str:
+    """Say what a value is in the place of what it may be: words, kinds of values, or either."""
+    words = [word for each in choices for word in each.get("enum", ()) if word is not None]
+    mapping = "a mapping of keys to values" if any("properties" in each for each in choices) else "a mapping"
+    kinds = [{"array": "a list", "object": mapping, **_WORDS}[each["type"]] for each in choices if "type" in each]
+    found = _described(node)
+    if words and not kinds and found == "text":
+        if gone := removed(name, node.value):
+            return gone
+        found = repr(node.value)
+    expected = [f"one of {', '.join(words)}"] if len(words) > 1 else words
+    # what is in quotes is text
+    quotable = "text" in kinds and "a number" not in kinds and isinstance(node, yaml.ScalarNode) and node.value
+    return f"{name} is {' or '.join([*expected, *kinds])}, not {found}" + ("; put it into quotes" if quotable else "")
 
 
 def _name(place: _Place) -> str:

@@ -10,7 +10,6 @@ import typer
 from sqlanon.cli.app import command
 from sqlanon.errors import UsageError
 from sqlanon.near_texts import find_near
-from sqlanon.removed import removed
 
 PACKAGE = Path(__file__).resolve().parents[2]
 # guides of earlier versions, and those that hold what these said
@@ -29,7 +28,9 @@ def topics() -> dict[str, Path]:
 @command(epilog="Example: sqlanon guide anatomy")
 def guide(
     topic: Annotated[str | None, typer.Argument(help="The guide to read; without one, all are listed.")] = None,
-    schema: Annotated[str | None, typer.Option(help="Print a format as a JSON schema: release or ledger.")] = None,
+    schema: Annotated[
+        str | None, typer.Option(help="Print a format as a JSON schema: release, ledger, job or log.")
+    ] = None,
 ) -> None:
     """Show a guide: what a method promises, how a verb is used, with examples that run."""
     guides, topic = topics(), MOVED.get(topic or "", topic)
@@ -39,9 +40,7 @@ def guide(
         if topic not in (None, "jobs"):
             raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide jobs --schema {schema}")
         if schema not in SCHEMAS:
-            raise UsageError(
-                removed("schema", schema) or f"there is no format {schema!r}; the formats are {', '.join(SCHEMAS)}"
-            )
+            raise UsageError(f"there is no format {schema!r}; the formats are {', '.join(SCHEMAS)}")
         sys.stdout.write(json.dumps(SCHEMAS[schema](), indent=2, ensure_ascii=False) + "\n")
         return
     if topic is None:
