@@ -52,23 +52,6 @@ def test_a_sixth_method_publishes_verifies_and_answers(toy, patients, tmp_path):
         sqlanon.publish("toy", patients, "patients", l=4, block=3, **ROLES)
 
 
-def test_a_sixth_method_stands_on_the_command_line(toy, shell):
-    assert "toy" in run("publish", "--help").stdout and "toy" in run("compile", "--help").stdout
-    words = run("publish", "toy", "--help").stdout
-    assert "--first-group" in words and "Number of the first group." in words and "100" in words
-    out = shell.folder / "release"
-    roles = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4]
-    done = run(
-        "publish", "toy", shell.folder / "patients.parquet", *roles, "--first-group", 7, "--out", out, "--verbose"
-    )
-    assert done.exit_code == 0 and "toy, l: 4, first_group: 7" in done.stdout, done.output
-    assert run("verify", out).exit_code == 0
-    answer = run("estimate", out, "SELECT COUNT(*) AS n FROM release WHERE age < 40")
-    assert answer.exit_code == 0 and answer.stdout.startswith("    n  n_std_error")
-    script = run("compile", "toy", "patients", *roles, "--dialect", "spark").stdout
-    assert script.startswith("-- sqlanon toy for spark: l = 4, first_group = 100") and "grouped_2" in script
-
-
 def test_a_form_is_found_where_its_module_is_listed(monkeypatch):
     monkeypatch.setitem(FORM_MODULES, "qit_st", "tests.methods.toy.absent")
     with pytest.raises(ModuleNotFoundError, match=r"tests\.methods\.toy\.absent"):

@@ -102,22 +102,6 @@ def test_all_worlds_of_a_history_leave_nobody_above_the_promise(session, l, chan
         assert max(after_a_change(told, DISEASES).values()) <= Fraction(1, l)
 
 
-def test_the_oracle_sees_what_independent_releases_tell(session):
-    chance, largest = random.Random(7), []
-    for seed in range(2):
-        people = {number: DISEASES[number % 6] for number in range(12)}
-        independent = []
-        for turn in range(3):
-            history, _ = fresh(session, 2)
-            # other people beside them make other groups of them
-            others = {100 * (turn + 1) + number: chance.choice(DISEASES) for number in range(4)}
-            independent.append(history.publish({**people, **others, 100 * seed + 99: "a"}))
-        renamed = [({p: (turn, g) for p, g in shown.items()}, {(turn, g): v for g, v in held.items()})
-                   for turn, (shown, held) in enumerate(independent)]  # fmt: skip
-        largest.append(max(max(told.values()) for told in posteriors(renamed).values()))
-    assert max(largest) > Fraction(1, 2)
-
-
 @pytest.mark.parametrize("changed", ["leave", "keep"])
 def test_robust_groups_arrivals_class_by_class_and_lets_go_who_changes_class(session, changed):
     chance = random.Random(changed)

@@ -58,6 +58,9 @@ ONE_LINE_A_GROUP = (
 )
 AGE = "(20 + row_number() over () % 60)::integer"
 UNKNOWN = "select * replace (case disease when 'd1' then 'd99' else disease end as disease) from {t} order by all"
+MIXED = (
+    "select * replace (case row_number() over () % 2 when 0 then {other} else sex end as sex) from {{t}} order by all"
+)
 
 # method, table, what stands in its place, the check that must fail
 FORGED_TABLES = [
@@ -81,6 +84,7 @@ FORGED_TABLES = [
     ("robust", "st", REVERSED, "row_order"),
     ("robust", "st", "select * replace (count + 1 as count) from {t} order by all", "sizes"),
     ("robust", "qit", ONE_AGE, "quasi_rows"),
+    ("robust", "qit", MIXED.format(other="'F'"), "classes"),
     ("splu", "data", REVERSED, "row_order"),
     ("splu", "data", "select *, disease as truth from {t} order by all", "columns"),
     ("splu", "data", ONE_AGE, "quasi_rows"),
@@ -144,6 +148,8 @@ FORGED_PARAMETERS = [
     *[("splu", "target_error", 1e-12), ("splu", "target_error", float("nan")), ("splu", "epsilon", "0.3")],
     *[("splu", "block", 10**30), ("anatomy", "block", -1), ("anatomy", "block", [64]), ("anatomy", "l", 2**40)],
     *[("robust", "r", float("inf")), ("uncertain", "threshold", 1e300)],
+    *[("robust", "repair", value) for value in (True, "x", -1)],
+    *[("robust", "guarantee", "hope"), ("robust", "guarantee", None), ("robust", "classes", "hope")],
     *[("mondrian", "partition", "none"), ("mondrian", "k", 2**40), ("uncertain", "undiverse", 1)],
 ]
 
@@ -152,9 +158,6 @@ EXCUSES = [
     *({"repair": 1}, {"repair": 1, "nulls": "value"}, {"repair": 1, "nulls": "drop"}, {"classes": "distributions"}),
     *({"repair": 1, "guarantee": "delta"}, {"repair": 1000, "max_suppressed": 0.99}, {"repair": 1, "release": 2}),
 ]
-MIXED = (
-    "select * replace (case row_number() over () % 2 when 0 then {other} else sex end as sex) from {{t}} order by all"
-)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -107,20 +107,6 @@ def test_values_of_another_type_are_told_and_break_nothing(release):
     assert {"domains", "quasi_rows"} <= failed(report)
 
 
-def test_quasi_columns_called_as_our_queries_call_theirs(con):
-    names = ["mark", "marks", "read", "counted", "suppressed", "part"]
-    columns = ", ".join(f"case when i % 5 = {n % 5} then [i % 7, i % 3] else [i % 7] end as {name}"
-                        for n, name in enumerate(names))  # fmt: skip
-    con.execute(f"create table t as select {columns}, i % 4 as s from range(60) r(i)").fetchall()
-    asked = {"quasi": names, "sensitive": "s", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn"}
-    report = sqlanon.uncertain(con, "t", **asked).verify(against="t")
-    assert report.holds, report.failed()
-    assert report.figures["uncertain_rows"] > 0
-    columns = ", ".join(f"'{{' || i % 7 || ', 3}}' as {name}" for name in names)
-    con.execute(f"create or replace table t as select {columns}, i % 4 as s from range(60) r(i)")
-    assert sqlanon.uncertain(con, "t", alternatives="braces", **asked).verify(against="t").holds
-
-
 def manifest_with(release, change):
     path = release.directory / "release.json"
     manifest = json.loads(path.read_text())

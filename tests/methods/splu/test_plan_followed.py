@@ -85,14 +85,6 @@ def test_other_values_of_those_who_come_new_are_told(session):
     assert told[0] == "" and "100% of theirs" in told[1]
 
 
-def test_the_oracle_sees_what_values_drawn_again_tell():
-    truth = {1: "a", 2: "b", 3: "c", 4: "d"}
-    once = {1: "a", 2: "a", 3: "c", 4: "d"}
-    again = [once, {1: "a", 2: "d", 3: "a", 4: "b"}, {1: "a", 2: "c", 3: "b", 4: "a"}]
-    assert max(posteriors([once], truth, 2)[1].values()) == Fraction(1, 2)
-    assert posteriors(again, truth, 2)[1]["a"] > Fraction(9, 10)
-
-
 class RandomizedDays(Days):
     """The same ward, published with randomized values."""
 
