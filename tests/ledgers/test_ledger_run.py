@@ -58,16 +58,6 @@ def test_the_first_release_is_the_one_without_a_ledger(ward):
         assert table(folder, "alone", name) == table(folder, "ward_1", name)
 
 
-def test_groups_in_both_releases_have_the_same_lines(ward):
-    _, folder = ward
-    first, second = ({group: set() for group, *_ in table(folder, out, "st")} for out in ("ward_1", "ward_2"))
-    for groups, out in ((first, "ward_1"), (second, "ward_2")):
-        for group, disease, count in table(folder, out, "st"):
-            groups[group].add((disease, count))
-    assert set(first) & set(second)
-    assert all(first[group] == second[group] for group in set(first) & set(second))
-
-
 def test_a_release_says_its_number_and_nothing_else_of_its_ledger(ward):
     _, folder = ward
     manifest = json.loads((folder / "ward_2" / "release.json").read_text())

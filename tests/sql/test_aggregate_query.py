@@ -206,26 +206,6 @@ def test_filters_in_filters_end():
         asked(f"select count(*) from ({layers})")
 
 
-def test_filter_and_count_of_a_column_choose_values_or_measure_rows():
-    query = asked(
-        "select count(age), count(disease), count(1), sum(age) filter (where disease = 'flu' and sex = 'F'),"
-        " count(*) filter (where disease = 'flu') from release"
-    )
-    rows, values, everyone, both, chosen = query.aggregates
-    assert (rows.argument, rows.limit.role, rows.chosen) == (None, "quasi", None)
-    assert (values.argument, values.chosen.role) == (None, "sensitive")
-    assert (everyone.argument, everyone.chosen) == (None, None)
-    assert (both.argument.role, both.limit.role, both.chosen.sql) == ("quasi", "quasi", chosen.chosen.sql)
-
-
-def test_an_expression_reads_the_aggregates_that_others_name():
-    query = asked("select avg(age) - avg(count), round(avg(age), 1), avg(age) from release")
-    assert [one.function.name for one in query.aggregates] == ["avg", "avg"]
-    several, single = query.derived
-    assert (several.read, single.read) == ((0, 1), (query.items[2].aggregate,))
-    assert [item.aggregate for item in query.items][:2] == [2, 3]
-
-
 ROUND_TRIPS = """
 age / 2; age // 2; age % 3; -age; mod(age, 3); age + 2 * 3 - 1; (age + 2) * 3; power(age, 2); abs(-age)
 round(age / 7, 1); floor(age / 7); ceil(age / 7); ceiling(age / 7); sqrt(age); ln(age); exp(age / 100)
@@ -306,31 +286,6 @@ def test_names_of_results():
     assert [item.name for item in query.items] == ["count", "sum", "sum_2", "mean", "Sum_3"]
     query = asked("select age as count_low, count(*) from release group by 1")
     assert [item.name for item in query.items] == ["count_low", "count_2"]
-
-
-def test_conjuncts_by_what_they_read():
-    query = asked(
-        "select count(*) from release where (age > 1 and disease = 'flu') and true and (sex = 'M' or disease = 'x')"
-    )
-    assert [piece.role for piece in query.conditions] == ["quasi", "sensitive", "constant", "mixed"]
-    assert query.parts == ("(\"sensitive\" = 'x')",)
-    assert query.conditions[3].sql == '(("quasi_2" = \'M\' OR "part_1"))'
-
-
-def test_products_are_split_by_what_they_read():
-    (aggregate,) = asked("select sum(length(disease) * (2 * age) / 4) from release").aggregates
-    assert (aggregate.argument.role, aggregate.argument.sql) == ("quasi", '((("quasi_1") * (2)) * (1.0 / 4))')
-    assert (aggregate.times.role, aggregate.times.sql) == ("sensitive", '(length("sensitive"))')
-    (turned,) = asked("select avg(-(age * length(disease))::double) from release").aggregates
-    assert (turned.argument.sql, turned.times.sql) == ('(("quasi_1") * (-1))', '(length("sensitive"))')
-    for mixed in (
-        "sum(2 * length(disease) / 3)",
-        "avg(2 * age)",
-        "sum(length(disease) + age)",
-        "count(length(disease) * age)",
-        "avg(age * length(disease || sex))",
-    ):
-        assert all(each.times is None for each in asked(f"select {mixed} from release").aggregates)
 
 
 def test_order_by_alias_ordinal_expression_aggregate_and_all():
