@@ -10,7 +10,6 @@ import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError
 from sqlanon.estimation import memory_need
-from sqlanon.estimation.qit_st import tables
 
 KEY = "5" * 64
 TABLE = """create table people as select i as id, i % 41 as age, (i // 41) % 9 as town, hash(i) % 5 as class_of,
@@ -112,28 +111,3 @@ def test_a_limit_of_the_session_is_read():
     con = duckdb.connect()
     con.execute("set memory_limit = '2GB'")
     assert 1.9e9 < DuckDBEngine(con).free_memory() <= 2.01e9
-
-
-def test_what_is_reckoned_for_classes_is_near_what_they_hold(releases, con):
-    """Of wide classes: S of one at a time, and what is solved of the one place of t2 that is needed."""
-    con.execute("set threads = 1")
-    con.execute(
-        "create table many as select i as id, i % 2 as class_of, i % 31 as age,"
-        " ((hash(i) % 1000 / 1000.0)**1.5 * 300)::integer as illness from range(24000) as t(i)"
-    )
-    options = {"quasi": ["age", "class_of"], "sensitive": "illness", "id": "id", "unique_quasi": "keep"}
-    release = sqlanon.robust(con, "many", r=4, background_from=[["class_of"]], max_suppressed=0.9, key=KEY, **options)
-    release.ask("select count(*) from release where age = 3 and illness = 4", "uniform")
-    releases["robust"].ask("select count(*) from release where age = 3 and illness = 4")  # loads what solves
-    reckoned = []
-    count = tables.count_numbers
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "count_numbers", lambda *asked: reckoned.append(count(*asked)) or reckoned[-1])
-        tracemalloc.start()
-        try:
-            release.ask("select count(*) from release where age = 3 and illness = 4")
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-    # the rest is the question's own, which is reckoned apart; all six places of t2 would be more than all
-    assert 0.75 * peak < 8 * reckoned[0] < peak

@@ -240,6 +240,7 @@ SUMS = [
     ("sum(pay * income)", lambda r, v: r["pay"] * (v or 0)),
     ("sum(income * (2 * pay) * (income - 3) / 4)", lambda r, v: (v or 0) * ((v or 0) - 3) * r["pay"] / 2),
     ("sum(7 * income)", lambda r, v: 7 * (v or 0)),
+    ("sum(-(pay * income)::double / 2)", lambda r, v: -r["pay"] * (v or 0) / 2),
     ("sum(pay * income + age)", lambda r, v: r["pay"] * v + r["age"] if v and r["age"] else 0),
     ("sum(age)", lambda r, v: r["age"] or 0),
 ]

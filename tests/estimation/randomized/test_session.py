@@ -215,6 +215,16 @@ def test_the_answers_of_a_condition_add_up_to_its_rows(hidden, census):
         assert answer["n"].sum() == pytest.approx(hits, rel=0.05)  # cells below 0 are answered with 0
 
 
+def test_sums_of_two_columns_come_nearer_than_the_inverse(hidden):
+    sql = "select sex, job, band, sum(age) as total from release group by all order by all"
+    truth = hidden.con.execute(sql.replace("release", "microdata")).df()
+    found = {name: hidden.answer(sql, name) for name in ("shrinkage", "closed_form")}
+    errors = {
+        name: (np.abs(answer["total"] - truth["total"]) / truth["total"]).mean() for name, answer in found.items()
+    }
+    assert errors["shrinkage"] < 0.5 < errors["closed_form"]
+
+
 def test_what_is_not_asked_has_the_rest_of_the_interval(census):
     both = [
         census.answer(f"select count(*) from release where age > 40 and {condition}").iloc[0]
