@@ -17,6 +17,7 @@ from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles import worlds
+from tests.pairs import read_pairs
 
 FIGURE_1 = str(PAPERS / "views" / "figure_1.csv")
 FIGURE_2 = str(PAPERS / "views" / "figure_2.csv")
@@ -151,29 +152,7 @@ def test_any_views_agree_with_their_worlds(rows, views, conditions, model):
 
 # -- what is refused -----------------------------------------------------------------------------------
 
-REFUSED_VIEWS = {
-    "SELECT * FROM patients": "\\*",
-    "SELECT upper(sex) FROM patients": "UPPER",
-    "SELECT age FROM patients, other": "a join",
-    "SELECT age FROM other": "reads 'other'",
-    "SELECT age FROM 'other.csv'": "reads 'other.csv'",
-    "SELECT age FROM read_csv('other.csv')": "READ_CSV",
-    "SELECT age FROM (SELECT * FROM patients)": "a subquery",
-    "SELECT (SELECT 1) FROM patients": "SELECT 1",
-    "SELECT age FROM patients; DROP TABLE patients": "2 statements",
-    "DROP TABLE patients": "DROP",
-    "SELECT age FROM patients LIMIT 3": "LIMIT",
-    "SELECT age FROM patients GROUP BY age": "GROUP",
-    "SELECT age FROM patients UNION SELECT ssn FROM patients": "UNION",
-    "SELECT height FROM patients": "'height'",
-    "SELECT DISTINCT ON (age) age FROM patients": "DISTINCT ON",
-    "SELECT age FROM patients TABLESAMPLE 10%": "SAMPLE",
-    "WITH x AS (SELECT 1) SELECT age FROM patients": "WITH",
-    "SELECT age FROM information_schema.tables": "reads",
-    "": "0 statements",
-    "SELECT": "SELECT",
-    "nonsense": "NONSENSE",
-}
+REFUSED_VIEWS = read_pairs("refused_views") | {"": "0 statements"}
 
 
 def test_views_that_are_no_projections_are_refused(patients):
@@ -184,24 +163,9 @@ def test_views_that_are_no_projections_are_refused(patients):
     assert patients.execute("select count(*) from patients").fetchone()[0] == 600
 
 
-REFUSED_SECRETS = {
-    "SELECT ssn FROM patients": "names 1 column;",
-    "SELECT ssn, ssn FROM patients": "as id and as property",
-    "SELECT ssn, zipcode FROM patients": "no view shows the property 'zipcode'",
-    "SELECT sex, disease FROM patients": "no view shows the id 'sex'",
-    "SELECT ssn, disease FROM patients WHERE ssn = 1 OR disease = 'd1'": "no single view shows",
-    "SELECT ssn, disease FROM patients WHERE age > (SELECT 3)": "a subquery",
-    "SELECT ssn, disease FROM patients WHERE getenv('HOME') = disease": "getenv",
-    "SELECT ssn, disease FROM patients WHERE disease = zipcode": "no single view shows",
-    "SELECT ssn, disease FROM patients JOIN patients AS p ON true": "a join",
-    "SELECT ssn, disease FROM patients ORDER BY 1": "ORDER",
-    "SELECT ssn, count(*) FROM patients": "COUNT",
-}
-
-
 def test_secrets_outside_the_grammar_are_refused(patients):
     views = ["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"]
-    for secret, words in REFUSED_SECRETS.items():
+    for secret, words in read_pairs("refused_secrets").items():
         with pytest.raises(sqlanon.QueryError, match=words):
             sqlanon.breach(patients, base="patients", views=views, secret=secret)
 
