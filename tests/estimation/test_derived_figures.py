@@ -101,11 +101,6 @@ def test_the_ridge_keeps_averages_whole(source):
     assert same.x_std_error == pytest.approx(3 * one_by_one[0], rel=0.02)
 
 
-def test_two_exact_figures_have_an_exact_ratio(release):
-    share = one(release, "count(*) filter (where sex = 'F') / count(*) as x from release")
-    assert (share.x_std_error, share.x_low, share.x_high) == (0, share.x, share.x)
-
-
 def test_counts_of_a_column_and_of_nothing(source):
     release = published(source, "anatomy")
     counts = one(
@@ -205,11 +200,6 @@ def test_a_case_is_a_filter_and_so_is_a_subquery(release, sql):
     assert list(one(release, sql)) == pytest.approx(list(one(release, SAME[sql])), rel=1e-9)
 
 
-def test_a_branch_that_no_row_takes_adds_nothing(release):
-    sql = "sum(case when d = 'd1' and age > 900 then age else 0 end) as x from release where sex = 'F'"
-    assert list(one(release, sql)) == [0, 0, 0, 0] or one(release, sql).x_low == 0
-
-
 def test_the_most_frequent_are_listed_without_their_counts(release):
     sql = "select d{} from release where sex = 'F' group by d order by count(*) desc limit 3"
     assert release.estimate(sql.format(""))["d"].tolist() == release.estimate(sql.format(", count(*)"))["d"].tolist()
@@ -275,7 +265,3 @@ def test_a_share_lies_between_0_and_1_and_what_every_row_fulfils_is_1(release, s
     share = one(release, sql)
     assert 0 <= share.x_low <= share.x <= share.x_high <= 1
     assert not whole or (share.x, share.x_std_error, share.x_low) == (1, 0, 1)
-
-
-def test_a_ratio_that_is_no_share_may_be_above_1(release):
-    assert one(release, "count(*) filter (where sex = 'M') / count(*) filter (where d = 'd6') as x from release").x > 1

@@ -65,16 +65,6 @@ def test_a_history_by_hand(session):
     assert {max(one.values()) for one in told.values()} == {Fraction(1, 2)}
 
 
-def test_kept_values_are_stale_until_they_leave(session):
-    history, _ = fresh(session, 2)
-    shown, values = history.publish({1: "a", 2: "b"})
-    assert history.publish({1: "z", 2: "b"}, "keep") == (shown, values)
-    ((standing,),) = session.execute("select standing from person_2 where standing <> 'present'").fetchall()
-    assert standing == "stale"
-    assert history.publish({1: "z", 2: "b"}, "leave") == ({2: shown[2]}, values)
-    assert history.publish({1: "a", 2: "b"}, "leave") == (shown, values)
-
-
 def random_history(chance, history, rules, changed, turns):
     """Publish random days: people come, leave, come back and fall ill of something else."""
     people, known, gone = {}, 0, {}

@@ -281,12 +281,6 @@ def lined(con, values):
     )
 
 
-def test_rows_with_the_same_sets_are_not_diverse(con):
-    rows = [((place,), ["x", "z"] if place < 3 else ["z", "x"] if place == 3 else ["x"]) for place in range(6)]
-    columns = table(con, rows, [Attribute(1, span=5)], VALUES)
-    assert clustered(con, Clustering(columns, 2, 2, 0.05, "suppress"))[1] == [[0, 1], [2, 3], [4, 5]]
-
-
 # -- what is refused -----------------------------------------------------------------------------------
 
 
