@@ -389,26 +389,6 @@ def test_bad_input_of_postgres_is_one_clear_line(shop, shell):
     refused(shell(*hostile, SQLANON_DSN=guest), "permission denied for table hostile")
 
 
-def test_a_job_publishes_in_the_server(shop, postgres, tmp_path, monkeypatch):
-    job = tmp_path / "nightly.yml"
-    job.write_text(
-        "method: anatomy\nsource: {engine: postgres, table: patients, dsn: '${WARD_DSN}'}\n"
-        "roles: {quasi: age, sensitive: disease, id: ssn}\nparameters: {l: 4}\n"
-        "output: {into: release, overwrite: true}\nrequire: {l: '>= 4'}\n"
-    )
-    monkeypatch.setenv("WARD_DSN", shop.dsn("shop"))
-    first = sqlanon.run(job)
-    assert first.manifest["engine"].startswith("postgres") and first.manifest["rows"] == 400
-    (note,) = [note for note in first.notes if "copy of the schema" in note]
-    assert "login to the server" in note and "file" not in note
-    assert any("second release of the same people" in note for note in sqlanon.run(job).notes)
-    assert postgres.execute("select count(*) from release.qit").fetchone() == (400,)
-    monkeypatch.setenv("WARD_DSN", "postgresql://nobody:s3cret@127.0.0.1:1/none")
-    with pytest.raises(SourceError, match="cannot open a session") as refusal:
-        sqlanon.run(job)
-    assert "s3cret" not in str(refusal.value)
-
-
 def test_planted_functions_of_postgres_are_not_called(postgres, expected):
     """Functions of better fitting types, before the server's own on the session's path."""
     postgres.execute("create schema planted; set search_path = planted, pg_catalog, public")

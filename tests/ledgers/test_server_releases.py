@@ -194,17 +194,6 @@ def test_tables_of_the_server_are_no_ledger(con):
             look()
 
 
-def test_one_run_at_a_time_writes_to_a_schema(con, hospital):
-    import psycopg
-
-    with psycopg.connect(hospital.dsn("ledgers"), autocommit=True) as other:
-        other.execute("select pg_advisory_lock(hashtextextended('sqlanon ward', 7))")
-        with pytest.raises(TargetError, match="another run is writing to the schema 'ward'"):
-            release(con)
-        other.execute("select pg_advisory_unlock_all()")
-    assert release(con).manifest["rows"] == 60
-
-
 def test_a_job_and_the_command_line_name_the_table(con, hospital, shell):
     job = """\
 method: anatomy
