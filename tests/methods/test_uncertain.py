@@ -78,15 +78,6 @@ def filled(con, rows, columns="education varchar, age integer, sex varchar, dise
     return "t"
 
 
-def weights(con, column="disease", values=(), quasi=("education", "age", "sex"), influence=0.5):
-    """Make the table `w` of weights that are all above 0.5."""
-    heads = ", ".join(f"{influence} as {ident(name)}" for name in quasi)
-    con.execute(f"create or replace table w as select '' as {ident(column)}, {heads}, 0.5 as weight limit 0").fetchall()
-    lines = [[value, *[influence] * len(quasi), 0.5 + (place + 1) / 1000] for place, value in enumerate(values)]
-    insert(con, "w", lines)
-    return "w"
-
-
 # -- the paper -----------------------------------------------------------------------------------------
 
 
