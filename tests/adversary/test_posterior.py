@@ -134,6 +134,14 @@ def test_table_v(size, r, largest, wanted):
     assert round(float(posterior.ceiling(largest, size, r)), 4) == wanted
 
 
+def test_limits_of_the_ceiling():
+    assert posterior.ceiling([0, 1], 5, 2).tolist() == [0, 0]
+    assert posterior.ceiling([0.2, 0.9], 3, 3).tolist() == [0, 0]
+    assert posterior.ceiling(0.3, 1e9, 2) == pytest.approx(0.3)
+    assert (np.diff(posterior.ceiling(0.3, np.arange(2, 50), 2)) > 0).all()
+    assert (posterior.ceiling([0, 0.4, 1], 2, 3) < 0).all(), "fewer than r rows meet nothing"
+
+
 def test_example_2():
     priors = np.array([[[0.1, 0.45, 0.45], [0.08, 0.46, 0.46], [0.09, 0.455, 0.455]]])
     assert posterior.deviation(priors)[0, 0] == pytest.approx(0.02)
