@@ -10,6 +10,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import QueryError
 from tests.databases import connect
+from tests.pairs import read_pairs
 
 METHODS = {"anatomy": {"sensitive": "d", "l": 4}, "splu": {"sensitive": ["d"], "gamma": 3}}
 
@@ -161,38 +162,7 @@ def test_no_number_is_refused(release):
         one(release, "case when count(*) > 3 then 'many' end as x from release where sex = 'F' and d = 'd1'")
 
 
-SAME = {  # what is asked by CASE, or by subqueries, and by FILTER
-    "sum(case when sex = 'F' then 1 else 0 end) as x from release where d = 'd1'": (
-        "count(*) filter (where sex = 'F') as x from release where d = 'd1'"
-    ),
-    "sum(case when d = 'd1' then age else 0 end) as x from release where sex = 'F'": (
-        "sum(age) filter (where d = 'd1') as x from release where sex = 'F'"
-    ),
-    "sum(case d when 'd1' then 2 when 'd2' then -1.5 else 5 end) as x from release where sex = 'F'": (
-        "2 * count(*) filter (where d = 'd1') - 1.5 * count(*) filter (where d = 'd2')"
-        " + 5 * count(*) filter (where d not in ('d1', 'd2')) as x from release where sex = 'F'"
-    ),
-    "avg(case when d = 'd1' and sex = 'F' then 1 else 0 end) as x from release where age > 30": (
-        "count(*) filter (where d = 'd1' and sex = 'F') / count(*) as x from release where age > 30"
-    ),
-    "avg(case when d = 'd1' then null when d = 'd2' then 2 else 1 end) as x from release where sex = 'F'": (
-        "(2 * count(*) filter (where d = 'd2') + count(*) filter (where d not in ('d1', 'd2')))"
-        " / (count(*) filter (where d = 'd2') + count(*) filter (where d not in ('d1', 'd2')))"
-        " as x from release where sex = 'F'"
-    ),
-    "avg(case when d = 'd1' then age end) as x from release where sex = 'F'": (
-        "avg(age) as x from release where sex = 'F' and d = 'd1'"
-    ),
-    "count(case when d = 'd1' then age when d = 'd2' then 1 end) as x from release where sex = 'F'": (
-        "count(*) filter (where d = 'd1') + count(*) filter (where d = 'd2') as x from release where sex = 'F'"
-    ),
-    "median(case when d = 'd1' then age end) as x from release where sex = 'F'": (
-        "median(age) filter (where d = 'd1') as x from release where sex = 'F'"
-    ),
-    "(select count(*) from release where d = 'd1' and age > 30) / (select count(*) from release) as x": (
-        "count(*) filter (where d = 'd1' and age > 30) / count(*) as x from release"
-    ),
-}
+SAME = read_pairs("same_questions")
 
 
 @pytest.mark.parametrize("sql", SAME)
