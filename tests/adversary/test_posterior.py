@@ -97,33 +97,12 @@ def test_many_groups_at_once(zeros, rows, counts):
     np.testing.assert_allclose(apart[kept], merged[kept])
 
 
-def test_the_sharper_bound_is_within_the_range_of_priors():
-    random = np.random.default_rng(3)
-    priors = random.uniform(0.2, 1, (500, 5, 5))
-    sharp = posterior.bounds(priors).probability
-    whole = np.full((500, 5), 1, dtype=np.int64)
-    wide = posterior._ranges(priors, whole, whole)
-    assert (sharp <= wide + 1e-12).all() and (sharp < wide - 0.01).mean() > 0.5
-
-
 def test_groups_too_large_for_pairs_are_bounded_by_ranges():
     random = np.random.default_rng(3)
     priors = random.uniform(0.9, 1, (2, 50, 50))
     assert posterior.MOST_PAIRS < 50**3
     found = posterior.bounds(priors).probability
     assert found.max() <= (10 / 9) ** 2 / ((10 / 9) ** 2 + 49) and found.min() > 1 / 50
-
-
-def test_one_signature_gives_the_frequency():
-    found = posteriors(np.array([[[0.3, 0.7, 0.0]], [[0.0, 0.0, 0.0]]]), counts=(2, 1, 1), rows=(4,))
-    np.testing.assert_array_equal(found.probability, [[[0.5, 0.25, 0.25]]] * 2)
-    assert found.contradicted.tolist() == [True, True]
-
-
-def test_a_signature_that_no_value_fits_is_a_contradiction():
-    priors = np.array([[[0.0, 0.0], [0.5, 0.5]]])
-    for found in (posteriors(priors), posterior.bounds(priors)):
-        assert found.probability.min() == 1 and found.contradicted.all()
 
 
 def test_what_is_small_enough_for_the_exact_posterior():
@@ -178,9 +157,3 @@ def test_the_papers_condition_accepts_what_breaks_its_promise():
     broken = posteriors(DELTA_ACCEPTS).probability
     assert broken[0, 0, 0] == pytest.approx(0.643, abs=5e-4)
     assert posterior.bounds(DELTA_ACCEPTS).probability[0, 0, 0] >= broken[0, 0, 0]
-
-
-def test_a_prior_above_the_limit_is_no_obstacle_by_itself():
-    same = np.full((1, 3, 3), 0.9)
-    assert posteriors(same).probability.max() == pytest.approx(1 / 3)
-    assert posterior.bounds(same).probability.max() == pytest.approx(1 / 3)

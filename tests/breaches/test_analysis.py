@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import random
 from fractions import Fraction
 
 import duckdb
@@ -18,6 +17,7 @@ from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles import worlds
+from tests.pairs import read_pairs
 
 FIGURE_1 = str(PAPERS / "views" / "figure_1.csv")
 FIGURE_2 = str(PAPERS / "views" / "figure_2.csv")
@@ -150,66 +150,9 @@ def test_any_views_agree_with_their_worlds(rows, views, conditions, model):
     agrees(rows, views, {c: v for c, v in conditions.items() if c in shown}, model)
 
 
-def offset_cases(count):
-    """Return small tables, each with values of its own, so that they are one table whose pieces are theirs."""
-    draw = random.Random(3)
-    return [
-        [{c: 100 * case + draw.randrange(3 if c == "p" else 2) for c in COLUMNS} for _ in range(draw.randint(2, 4))]
-        for case in range(count)
-    ]
-
-
-@pytest.mark.parametrize("model", ["unrestricted", "restricted"])
-@pytest.mark.parametrize(
-    ("views", "where"),
-    [(("ij", "pj"), ""), (("ijw", "pjx"), ""), (("ijkw", "pjw"), " WHERE w % 100 = 1"), (("ijw", "pjx", "kj"), ""),
-     (("ijw", "pjx", "kj"), " WHERE k % 100 = 0 AND w % 100 = 1"), (("ijk", "pj", "jwx"), "")],
-)  # fmt: skip
-def test_worlds_are_relations_over_all_published_columns(con, views, where, model):
-    """Rows that no id, property or join value tells apart are nodes all the same."""
-    wanted, rows = {}, []
-    conditions = [lambda line, c=c, v=v: line[c] % 100 == v for c, v in (("k", 0), ("w", 1)) if f"{c} %" in where]
-    for case in offset_cases(30):
-        found_here = worlds.probabilities(case, views, "i", "p", conditions, limit=10)
-        if found_here is not None:
-            wanted |= found_here
-            rows += case
-    con.execute("create table t (i integer, p integer, j integer, k integer, w integer, x integer)")
-    insert(con, "t", [[row[c] for c in COLUMNS] for row in rows])
-    got, _ = found(
-        con, "t", [f"SELECT {', '.join(view)} FROM t" for view in views], f"SELECT i, p FROM t{where}", model
-    )
-    assert set(got) == set(wanted) and len(wanted) > 10
-    for pair, (free, single) in wanted.items():
-        exact = free if model == "unrestricted" or single is None else single
-        assert abs(float(exact) - got[pair]["probability"]) <= got[pair]["error_bound"] + 1e-14, pair
-
-
 # -- what is refused -----------------------------------------------------------------------------------
 
-REFUSED_VIEWS = {
-    "SELECT * FROM patients": "\\*",
-    "SELECT upper(sex) FROM patients": "UPPER",
-    "SELECT age FROM patients, other": "a join",
-    "SELECT age FROM other": "reads 'other'",
-    "SELECT age FROM 'other.csv'": "reads 'other.csv'",
-    "SELECT age FROM read_csv('other.csv')": "READ_CSV",
-    "SELECT age FROM (SELECT * FROM patients)": "a subquery",
-    "SELECT (SELECT 1) FROM patients": "SELECT 1",
-    "SELECT age FROM patients; DROP TABLE patients": "2 statements",
-    "DROP TABLE patients": "DROP",
-    "SELECT age FROM patients LIMIT 3": "LIMIT",
-    "SELECT age FROM patients GROUP BY age": "GROUP",
-    "SELECT age FROM patients UNION SELECT ssn FROM patients": "UNION",
-    "SELECT height FROM patients": "'height'",
-    "SELECT DISTINCT ON (age) age FROM patients": "DISTINCT ON",
-    "SELECT age FROM patients TABLESAMPLE 10%": "SAMPLE",
-    "WITH x AS (SELECT 1) SELECT age FROM patients": "WITH",
-    "SELECT age FROM information_schema.tables": "reads",
-    "": "0 statements",
-    "SELECT": "SELECT",
-    "nonsense": "NONSENSE",
-}
+REFUSED_VIEWS = read_pairs("refused_views") | {"": "0 statements"}
 
 
 def test_views_that_are_no_projections_are_refused(patients):
@@ -220,24 +163,9 @@ def test_views_that_are_no_projections_are_refused(patients):
     assert patients.execute("select count(*) from patients").fetchone()[0] == 600
 
 
-REFUSED_SECRETS = {
-    "SELECT ssn FROM patients": "names 1 column;",
-    "SELECT ssn, ssn FROM patients": "as id and as property",
-    "SELECT ssn, zipcode FROM patients": "no view shows the property 'zipcode'",
-    "SELECT sex, disease FROM patients": "no view shows the id 'sex'",
-    "SELECT ssn, disease FROM patients WHERE ssn = 1 OR disease = 'd1'": "no single view shows",
-    "SELECT ssn, disease FROM patients WHERE age > (SELECT 3)": "a subquery",
-    "SELECT ssn, disease FROM patients WHERE getenv('HOME') = disease": "getenv",
-    "SELECT ssn, disease FROM patients WHERE disease = zipcode": "no single view shows",
-    "SELECT ssn, disease FROM patients JOIN patients AS p ON true": "a join",
-    "SELECT ssn, disease FROM patients ORDER BY 1": "ORDER",
-    "SELECT ssn, count(*) FROM patients": "COUNT",
-}
-
-
 def test_secrets_outside_the_grammar_are_refused(patients):
     views = ["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"]
-    for secret, words in REFUSED_SECRETS.items():
+    for secret, words in read_pairs("refused_secrets").items():
         with pytest.raises(sqlanon.QueryError, match=words):
             sqlanon.breach(patients, base="patients", views=views, secret=secret)
 
@@ -316,20 +244,6 @@ def test_a_file_is_called_base_and_nothing_else(con):
     for name in ("csv", "figure_2", "'figure_2.csv'", f"'{FIGURE_2}'"):
         with pytest.raises(sqlanon.QueryError, match="one table to read: base"):
             found(con, FIGURE_2, [f"SELECT a, b FROM {name}"], "SELECT a, c FROM base")
-
-
-def test_ids_of_several_rows_go_both_ways(con):
-    con.execute(
-        "create table t as select i // 2 as i, i % 5 as j,"
-        " case when i < 40 then 'p' || (i // 2 % 3) else 'q' || i % 4 end as p from range(100) r(i)"
-    ).fetchall()
-    views = ["SELECT i, j FROM t", "SELECT j, p FROM t"]
-    plain, _ = found(con, "t", views, "SELECT i, p FROM t")
-    con.execute("create table u as select *, 0 as w from t").fetchall()
-    longer, _ = found(con, "u", ["SELECT i, j, w FROM u", "SELECT j, p FROM u"], "SELECT i, p FROM u WHERE w = 0")
-    assert {k: (v["probability"], v["m"], v["n"], v["cover"]) for k, v in plain.items()} == {
-        k: (v["probability"], v["m"], v["n"], v["cover"]) for k, v in longer.items()
-    }
 
 
 # -- engines -------------------------------------------------------------------------------------------

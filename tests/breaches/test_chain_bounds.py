@@ -8,7 +8,6 @@ import pytest
 import sqlanon
 from sqlanon.breaches import analysis, small_pieces
 from sqlanon.breaches.enumeration import join_candidates, measure_associations
-from sqlanon.breaches.join_tree import grow_tree
 from tests.databases import insert
 from tests.examples import PROFILE, TIMES
 
@@ -132,12 +131,3 @@ def test_what_has_no_bounds_is_refused(con):
     with pytest.raises(sqlanon.DataError, match="in a ring"):
         sqlanon.breach(con, base="t", views=ring, secret="SELECT i, p FROM t")
     assert con.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0] == 0
-
-
-def test_a_tree_joins_the_parts_of_every_column():
-    tree = grow_tree([("i", "j"), ("k", "p"), ("j", "k", "w"), ("w", "x")])
-    assert {(edge.one, edge.other, edge.shared) for edge in tree.edges} == {
-        (1, 3, ("j",)), (2, 3, ("k",)), (3, 4, ("w",))
-    }  # fmt: skip
-    assert [(part, before) for part, before, _ in tree.walk(1)] == [(3, 1), (2, 3), (4, 3)]
-    assert tree.find_path(1, 2) == [(3, ("j",)), (2, ("k",))]

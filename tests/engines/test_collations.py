@@ -3,6 +3,7 @@
 import pytest
 
 import sqlanon
+from tests.conftest import METHODS
 from tests.databases import connect
 
 PEOPLE = (
@@ -11,13 +12,11 @@ PEOPLE = (
 )
 REFUSED = 'column \'d\' has a collation, .* lower[(]"d"[)] collate "C" as "d" in its place'
 ROLES = {"quasi": "age", "sensitive": "d", "id": "pid"}
-KNOWN = {"k": 5, "threshold": 0.3, "influence": "learn"}
 CALLS = {
-    "anatomy": lambda con, t: sqlanon.anatomy(con, t, **ROLES, l=2),
-    "splu": lambda con, t: sqlanon.splu(con, t, **ROLES, gamma=2),
-    "robust": lambda con, t: sqlanon.robust(con, t, **ROLES, r=2, background_from="age"),
-    "mondrian": lambda con, t: sqlanon.mondrian(con, t, **ROLES, k=2),
-    "uncertain": lambda con, t: sqlanon.uncertain(con, t, **ROLES, l=2, **KNOWN),
+    **{
+        method: lambda con, t, method=method: getattr(sqlanon, method)(con, t, **ROLES, **METHODS[method])
+        for method in METHODS
+    },
     "quasi": lambda con, t: sqlanon.mondrian(con, t, quasi=["age", "d"], sensitive="sex", k=2),
     "id": lambda con, t: sqlanon.mondrian(con, t, quasi="age", sensitive="sex", id="d", k=2),
     "check": lambda con, t: sqlanon.check(con, t, quasi="age", sensitive="d"),

@@ -2,7 +2,6 @@
 
 import shlex
 
-import duckdb
 import pytest
 
 import sqlanon
@@ -22,7 +21,6 @@ from tests.engines.hostile import (
     marked_rows,
     refused,
     rows_of,
-    same_answer,
     shown_rows,
 )
 from tests.engines.nights import ASKED_NIGHTS, NIGHTS, publish_nights, tables_of, told_of
@@ -64,19 +62,6 @@ def test_no_rows_of_postgres_have_the_types_of_rows(postgres):
     kinds = "1 as a, cast(2 as bigint) as b, cast(3 as double precision) as c, 'd' as d"
     whole, empty = (engine_of(postgres).frame(f"select {kinds} where {held}") for held in ("true", "false"))
     assert whole.dtypes.iloc[:3].to_dict() == empty.dtypes.iloc[:3].to_dict() and not len(empty)
-
-
-def test_postgres_tells_breaches_where_no_component_is_simple(postgres):
-    rows = "select i as id, i % 3 as ward, i % 2 as age, i % 5 as job from generate_series(1, 60) as t(i)"
-    postgres.execute(f"create table jobs as {rows}")
-    con = duckdb.connect()
-    con.execute("create table jobs as select i as id, i % 3 as ward, i % 2 as age, i % 5 as job from range(1, 61) t(i)")
-    asked = {
-        "base": "jobs", "views": ["SELECT id, ward FROM jobs", "SELECT ward, job FROM jobs"],
-        "secret": "SELECT id, job FROM jobs",
-    }  # fmt: skip
-    found, wanted = (sqlanon.breach(one, **asked).top(200) for one in (postgres, con))
-    same_answer(found, wanted)
 
 
 @pytest.mark.parametrize("number", range(len(ASKED_NIGHTS)))
@@ -402,26 +387,6 @@ def test_bad_input_of_postgres_is_one_clear_line(shop, shell):
     refused(shell("verify", "nothing", "--engine", "postgres", SQLANON_DSN=guest), "no release in the schema")
     hostile = (*PUBLISH[:2], "hostile", *PUBLISH[3:], *ENGINE)
     refused(shell(*hostile, SQLANON_DSN=guest), "permission denied for table hostile")
-
-
-def test_a_job_publishes_in_the_server(shop, postgres, tmp_path, monkeypatch):
-    job = tmp_path / "nightly.yml"
-    job.write_text(
-        "method: anatomy\nsource: {engine: postgres, table: patients, dsn: '${WARD_DSN}'}\n"
-        "roles: {quasi: age, sensitive: disease, id: ssn}\nparameters: {l: 4}\n"
-        "output: {into: release, overwrite: true}\nrequire: {l: '>= 4'}\n"
-    )
-    monkeypatch.setenv("WARD_DSN", shop.dsn("shop"))
-    first = sqlanon.run(job)
-    assert first.manifest["engine"].startswith("postgres") and first.manifest["rows"] == 400
-    (note,) = [note for note in first.notes if "copy of the schema" in note]
-    assert "login to the server" in note and "file" not in note
-    assert any("second release of the same people" in note for note in sqlanon.run(job).notes)
-    assert postgres.execute("select count(*) from release.qit").fetchone() == (400,)
-    monkeypatch.setenv("WARD_DSN", "postgresql://nobody:s3cret@127.0.0.1:1/none")
-    with pytest.raises(SourceError, match="cannot open a session") as refusal:
-        sqlanon.run(job)
-    assert "s3cret" not in str(refusal.value)
 
 
 def test_planted_functions_of_postgres_are_not_called(postgres, expected):

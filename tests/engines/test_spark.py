@@ -79,9 +79,6 @@ def test_a_release_of_spark_is_parquet_files_and_a_manifest(spark_release):
     assert {path.name for path in out.parent.iterdir()} == {out.name}
 
 
-QUERY = "SELECT p.ssn, {} AS decade, q.Disease FROM {} AS p LEFT JOIN {} AS q ON p.ssn = q.ssn WHERE p.age > 3"
-
-
 def test_spark_matches_columns_of_several_files_by_name(spark, con, tmp_path):
     for form in ("parquet", "csv"):
         for name, columns in (("1", "i as ssn, i % 4 as d"), ("2", "i % 4 as d, i + 40 as ssn, 'x' as more")):

@@ -145,7 +145,7 @@ def test_an_interval_holds_all_values_at_which_that_of_the_share_holds_the_level
     assert answer["x_std_error"] == pytest.approx((high - low) / 3.92, rel=1e-3)
 
 
-KEYS = 10
+KEYS = 8
 ASKED = [
     "median(age) as x from release where cost in (1, 2)",
     "sex, median(age) as x from release where cost = 0 group by sex order by sex",

@@ -194,35 +194,6 @@ def test_tables_of_the_server_are_no_ledger(con):
             look()
 
 
-def test_one_run_at_a_time_writes_to_a_schema(con, hospital):
-    import psycopg
-
-    with psycopg.connect(hospital.dsn("ledgers"), autocommit=True) as other:
-        other.execute("select pg_advisory_lock(hashtextextended('sqlanon ward', 7))")
-        with pytest.raises(TargetError, match="another run is writing to the schema 'ward'"):
-            release(con)
-        other.execute("select pg_advisory_unlock_all()")
-    assert release(con).manifest["rows"] == 60
-
-
-def test_what_does_not_follow_is_refused(con):
-    release(con)
-    con.execute("create or replace view grown as select ssn + 8 as ssn, age, disease, ward from people")
-    con.execute("create or replace view gone as select * from people where ssn < 6")
-    release(con, "grown", overwrite=True)
-    refused = [
-        (UsageError, "'ward' is release 2 of a ledger, and ", {"ledger": "other.ledger"}),
-        (UsageError, "'nothing' is no release under a ledger", {"since": "nothing"}),
-        (DataError, "of the last release are not in the source", {"source": "gone"}),
-    ]
-    for kind, words, options in refused:
-        with pytest.raises(kind) as error:
-            release(con, **{"overwrite": True, **options})
-        assert words in str(error.value)
-        assert standing(con) == (2, 2)
-    assert release(con, "gone", overwrite=True, expect_departures=True, since="ward").manifest["rows"] == 5
-
-
 def test_a_job_and_the_command_line_name_the_table(con, hospital, shell):
     job = """\
 method: anatomy

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.templates import ident
-from tests.conftest import NASTY_NAMES, PAPERS, real_data
+from tests.conftest import NASTY_NAMES, PAPERS
 from tests.databases import insert
 from tests.examples import examples
 
@@ -204,21 +204,6 @@ def test_values_that_an_enum_has_and_the_rows_do_not_are_published_nowhere(con, 
     release = sqlanon.anatomy(con, "t", quasi="q", sensitive="s", l=2, key=KEY, out=tmp_path / "release")
     assert "never seen" not in "".join(map(str, release.engine.columns("from " + release.tables["qit"]).values()))
     assert not any(b"never seen" in path.read_bytes() for path in (tmp_path / "release").iterdir())
-
-
-# -- real data -------------------------------------------------------------------------------------------
-
-
-def test_adult_by_occupation(con):
-    source = str(real_data("adult.parquet"))
-    quasi = ["age", "sex", "education", "race", "native_country"]
-    release = sqlanon.anatomy(con, source, quasi=quasi, sensitive="occupation", l=5, nulls="drop")
-    report = release.verify(against=source)
-    assert report.holds
-    assert (release.manifest["rows"], release.manifest["dropped_rows"]) == (46033, 2809)
-    assert report.figures["reconstruction_error_ratio"] <= 1 + 1 / 46033
-    with pytest.raises(sqlanon.DataError, match="the largest l that works is 7"):
-        sqlanon.anatomy(con, source, quasi=quasi, sensitive="occupation", l=8, nulls="drop")
 
 
 # -- what must not stand in for randomness ------------------------------------------------------------------

@@ -59,18 +59,8 @@ def test_a_sixth_method_stands_on_the_command_line(toy, shell):
     assert "--first-group" in words and "Number of the first group." in words and "100" in words
     out = shell.folder / "release"
     roles = ["--quasi", "age,sex", "--sensitive", "disease", "--id", "ssn", "-l", 4]
-    done = run(
-        "publish",
-        "toy",
-        shell.folder / "patients.parquet",
-        *roles,
-        "--first-group",
-        7,
-        "--out",
-        out,
-        "--format",
-        "json",
-    )
+    source = shell.folder / "patients.parquet"
+    done = run("publish", "toy", source, *roles, "--first-group", 7, "--out", out, "--format", "json")
     assert json.loads(done.stdout)["parameters"]["first_group"] == 7, done.output
     assert run("verify", out).exit_code == 0
     answer = run("estimate", out, "SELECT COUNT(*) AS n FROM release WHERE age < 40")

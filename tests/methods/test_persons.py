@@ -203,16 +203,6 @@ def test_people_of_a_group_have_about_as_many_values(con):
         sqlanon.anatomy(con, "t", l=20, known_size=True, **ASKED)
 
 
-def test_classes_hold_people_of_one_signature(con):
-    con.execute(RANDOM.format(people=300))
-    release = sqlanon.robust(
-        con, "visits", quasi="age,sex", sensitive="disease", id="person", r=2, background_from="sex"
-    )
-    mixed = "select count(*) from (select group_id from qit group by group_id having count(distinct sex) > 1)"
-    assert con.execute(mixed.replace("qit", str(release.tables["qit"]))).fetchone() == (0,)
-    assert release.verify(against="visits", id="person").holds
-
-
 visits = database(RANDOM.format(people=3000))
 
 

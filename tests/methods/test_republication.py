@@ -65,16 +65,6 @@ def test_a_history_by_hand(session):
     assert {max(one.values()) for one in told.values()} == {Fraction(1, 2)}
 
 
-def test_kept_values_are_stale_until_they_leave(session):
-    history, _ = fresh(session, 2)
-    shown, values = history.publish({1: "a", 2: "b"})
-    assert history.publish({1: "z", 2: "b"}, "keep") == (shown, values)
-    ((standing,),) = session.execute("select standing from person_2 where standing <> 'present'").fetchall()
-    assert standing == "stale"
-    assert history.publish({1: "z", 2: "b"}, "leave") == ({2: shown[2]}, values)
-    assert history.publish({1: "a", 2: "b"}, "leave") == (shown, values)
-
-
 def random_history(chance, history, rules, changed, turns):
     """Publish random days: people come, leave, come back and fall ill of something else."""
     people, known, gone = {}, 0, {}
@@ -100,22 +90,6 @@ def test_all_worlds_of_a_history_leave_nobody_above_the_promise(session, l, chan
         assert max(told.values()) <= Fraction(1, l)
         # that somebody left who is still in the source says that the value is another one, and no more
         assert max(after_a_change(told, DISEASES).values()) <= Fraction(1, l)
-
-
-def test_the_oracle_sees_what_independent_releases_tell(session):
-    chance, largest = random.Random(7), []
-    for seed in range(2):
-        people = {number: DISEASES[number % 6] for number in range(12)}
-        independent = []
-        for turn in range(3):
-            history, _ = fresh(session, 2)
-            # other people beside them make other groups of them
-            others = {100 * (turn + 1) + number: chance.choice(DISEASES) for number in range(4)}
-            independent.append(history.publish({**people, **others, 100 * seed + 99: "a"}))
-        renamed = [({p: (turn, g) for p, g in shown.items()}, {(turn, g): v for g, v in held.items()})
-                   for turn, (shown, held) in enumerate(independent)]  # fmt: skip
-        largest.append(max(max(told.values()) for told in posteriors(renamed).values()))
-    assert max(largest) > Fraction(1, 2)
 
 
 @pytest.mark.parametrize("changed", ["leave", "keep"])

@@ -101,19 +101,6 @@ def test_several_attributes_each_with_its_own_gamma(con):
     assert release.table("data").fetchall() == again.table("data").fetchall()
 
 
-def test_position_and_files_tell_nothing_of_value_or_group(con, tmp_path):
-    """Sorted by what they show: rows with equal published columns cannot be told apart by where they stand."""
-    table(con, 5000)
-    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=5, out=tmp_path / "release")
-    rows = release.table("data").fetchall()
-    assert rows == sorted(rows)
-    path = tmp_path / "release" / "data.parquet"
-    assert {
-        row[0] for row in duckdb.sql(f"select distinct path_in_schema from parquet_metadata('{path}')").fetchall()
-    } == {"q", "s"}
-    assert duckdb.sql(f"select * from parquet_kv_metadata('{path}')").fetchall() == []
-
-
 def test_retention_is_one_in_gamma_and_what_is_not_randomized_fails_against_its_source(con):
     con.execute("create table t as select i as q, 'v' || (i % 20) as s from range(20000) r(i)").fetchall()
     release = sqlanon.splu(con, "t", quasi="q", sensitive="s", unique_quasi="keep", gamma=10)
@@ -207,17 +194,6 @@ def test_refused(con, asked, error, says):
     with pytest.raises(error, match=says):
         sqlanon.splu(con, "t", **({"quasi": "q", "sensitive": "s", "id": "person"} | asked))
     assert con.execute("select table_name from duckdb_tables()").fetchall() == [("t",)]
-
-
-def test_nulls(con):
-    con.execute(
-        "create table t as select i as q, case when i % 9 > 0 then i % 8 end as s from range(900) r(i)"
-    ).fetchall()
-    asked = {"quasi": "q", "sensitive": "s", "unique_quasi": "keep", "gamma": 4}
-    with pytest.raises(sqlanon.DataError, match="100 rows have no value"):
-        sqlanon.splu(con, "t", **asked)
-    assert sqlanon.splu(con, "t", **asked, nulls="drop").manifest["dropped_rows"] == 100
-    assert sqlanon.splu(con, "t", **asked, nulls="value").verify(against="t").holds
 
 
 def test_the_macro_is_the_release_with_its_residue_kept(con):

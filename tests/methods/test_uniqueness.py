@@ -49,33 +49,31 @@ def test_a_column_is_unique_where_all_its_values_differ_and_most_rows_have_one(c
         sqlanon.anatomy(con, "people", quasi="code", **ASKED)
 
 
-def test_in_few_rows_all_values_may_differ_by_chance(con):
-    people(con, 99, "i")
-    (note,) = [note for note in sqlanon.anatomy(con, "people", quasi="code", **ASKED).notes if "alone" in note]
-    assert (
-        note == "'code' alone has 99 different values in 99 rows: whoever knows these values of a person finds the row"
-    )
+PAIRS = "case when i < {0} then i // 10 else 99 end as a, case when i < {0} then i % 10 else 99 end as b"
+OF_60 = "i % {0} % 60 as a, i % {0} // 60 as b"
+MARKED = ", ".join(f"case when i // {step} % 2 = 1 then -1 end as {name}" for step, name in ((1, "a"), (2, "b")))
 
 
-@pytest.mark.parametrize(("alone", "said"), [(240, True), (238, False)])
-def test_a_column_of_which_most_values_differ_is_said_as_soon_as_so_many_can(con, alone, said):
-    """Beside `alone` values of their own all others come in pairs: 270 and 269 different ones in 300 rows."""
-    people(con, 300, f"case when i < {alone} then i else {alone} + (i - {alone}) // 2 end")
-    notes = sqlanon.anatomy(con, "people", quasi="code", **ASKED).notes
-    assert any("'code' alone has 270 different values in 300 rows" in note for note in notes) == said
-
-
-@pytest.mark.parametrize(("groups", "said"), [(90, True), (89, False)])
-def test_combinations_that_are_nearly_all_unique_are_said(con, groups, said):
-    """Of 100 rows `groups` stand alone with their pair of values, neither of which is nearly unique by itself."""
-    con.execute(
-        f"create table people as select case when i < {groups} then i // 10 else 99 end as a,"
-        f" case when i < {groups} then i % 10 else 99 end as b, 'd' || i % 8 as disease from range(100) as t(i)"
-    ).fetchall()
-    notes = sqlanon.anatomy(con, "people", quasi=["a", "b"], **ASKED).notes
-    found = [match[1] for note in notes if (match := re.search(r"tell (\d+) of 100 rows \(90.0%\)", note))]
-    assert found == (["90"] if said else [])
-    assert not any("alone" in note for note in notes)
+@pytest.mark.parametrize(("rows", "columns", "said"), [
+    # in few rows all values may differ by chance
+    (99, "i as a", "'a' alone has 99 different values in 99 rows: whoever knows these values of a person"),
+    # beside so many values of their own all others come in pairs: 270 and 269 different ones
+    (300, "case when i < 240 then i else 240 + (i - 240) // 2 end as a", "'a' alone has 270 different values in 300"),
+    (300, "case when i < 238 then i else 238 + (i - 238) // 2 end as a", None),
+    # so many rows stand alone with their pair of values, neither of which is nearly unique by itself
+    (100, PAIRS.format(90), "tell 90 of 100 rows (90.0%)"), (100, PAIRS.format(89), None),
+    (3000, OF_60.format(3000), "tell 3,000 of 3,000 rows"), (3000, OF_60.format(100), None),
+    # rows of their own, four and four of which are alike but for NULL and -1
+    (3000, f"{MARKED}, i // 4 as c", "tell 3,000 of 3,000 rows"),
+])  # fmt: skip
+def test_columns_that_nearly_identify_people_are_said(con, rows, columns, said):
+    con.execute(f"create table people as select {columns}, 'd' || i % 8 as disease from range({rows}) as t(i)")
+    quasi = re.findall(r" as (\w)\b", columns)
+    release = sqlanon.anatomy(con, "people", quasi=quasi, **ASKED)
+    notes = [note for note in release.notes if "alone has" in note or re.search(r"tell [\d,]+ of [\d,]+ rows", note)]
+    assert [said in note for note in notes] == [True] if said else not notes
+    # combinations are counted where an estimate tells that many may be unique
+    assert "combination" not in release.sql or said or rows < 3000
 
 
 def test_a_script_refuses_what_identifies_people(shell):
@@ -95,24 +93,6 @@ def test_a_column_that_is_too_narrow_to_be_unique_is_not_counted(con):
     assert any("'code' alone has 135 different values in 150 rows" in note for note in release.notes)
     people(con, 300, "'c' || i % 7")  # of anything but whole numbers no range is known
     assert "count(distinct" in sqlanon.anatomy(con, "people", quasi=["age", "code"], **ASKED).sql
-
-
-def test_combinations_are_counted_where_an_estimate_tells_that_many_may_be_unique(con):
-    """3,000 rows with 100 combinations of two columns, then with as many as there are rows."""
-    for combinations, counted in ((100, False), (3000, True)):
-        made = f"i % {combinations} % 60 as a, i % {combinations} // 60 as b, 'd' || i % 8 as disease"
-        con.execute(f"create or replace table people as select {made} from range(3000) as t(i)")
-        release = sqlanon.anatomy(con, "people", quasi=["a", "b"], **ASKED)
-        assert ("combination" in release.sql) == counted
-        assert any("tell 3,000 of 3,000 rows" in note for note in release.notes) == counted
-
-
-def test_a_missing_value_and_minus_one_are_told_apart_by_the_estimate(con):
-    """3,000 rows of their own, four and four of which are alike but for NULL and -1."""
-    made = ", ".join(f"case when i // {step} % 2 = 1 then -1 end as {name}" for step, name in ((1, "a"), (2, "b")))
-    con.execute(f"create table people as select {made}, i // 4 as c, 'd' || i % 8 as disease from range(3000) as t(i)")
-    release = sqlanon.anatomy(con, "people", quasi=["a", "b", "c"], **ASKED)
-    assert any("tell 3,000 of 3,000 rows" in note for note in release.notes)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -139,13 +139,6 @@ def test_boxes_of_coarser_texts_verify(con, tmp_path, monkeypatch, labels):
     assert "zip" in str(found.found) and found.holds is False
 
 
-@each([("10", "INTEGER", [17, -3]), ("3 letters", "VARCHAR", ["13053"]), ("month", "DATE", [DAY(2001, 2, 3)])])
-def test_to_coarsen_twice_is_to_coarsen_once(case):
-    rule, kind, values = case
-    once = coarsen(rule, kind, values)
-    assert coarsen(rule, kind, once) == once != values
-
-
 @each([(" 10 ", "10"), ("010.50", "10.5"), ("1 Letter", "1 letters"), ("3letters", "3 letters"), ("DECADE", "decade")])
 def test_rules_are_written_alike(case):
     text, rule = case

@@ -58,6 +58,9 @@ ONE_LINE_A_GROUP = (
 )
 AGE = "(20 + row_number() over () % 60)::integer"
 UNKNOWN = "select * replace (case disease when 'd1' then 'd99' else disease end as disease) from {t} order by all"
+MIXED = (
+    "select * replace (case row_number() over () % 2 when 0 then {other} else sex end as sex) from {{t}} order by all"
+)
 
 # method, table, what stands in its place, the check that must fail
 FORGED_TABLES = [
@@ -81,6 +84,7 @@ FORGED_TABLES = [
     ("robust", "st", REVERSED, "row_order"),
     ("robust", "st", "select * replace (count + 1 as count) from {t} order by all", "sizes"),
     ("robust", "qit", ONE_AGE, "quasi_rows"),
+    ("robust", "qit", MIXED.format(other="'F'"), "classes"),
     ("splu", "data", REVERSED, "row_order"),
     ("splu", "data", "select *, disease as truth from {t} order by all", "columns"),
     ("splu", "data", ONE_AGE, "quasi_rows"),
@@ -94,19 +98,13 @@ FORGED_TABLES = [
     ("listed", "values_1", "select * from {t} union all select 'd7' order by all", "listed_values"),
     ("listed", "values_1", "select disease, 1 as count from {t} order by all", "columns"),
     ("uncertain", "qit", REVERSED, "row_order"),
-    ("uncertain", "st", "select * replace (count + 1 as count) from {t} order by all", "cluster_size"),
     ("uncertain", "qit", "select * from {t} where group_id > 1 order by all", "cluster_size"),
-    ("uncertain", "st", UNKNOWN, "weights"),
     ("uncertain", "qit", "select *, 'HIV' as truth from {t} order by all", "columns"),
     ("uncertain", "qit", ONE_AGE, "quasi_rows"),
     ("mondrian", "data", REVERSED, "row_order"),
-    ("mondrian", "data", ONE_VALUE, "l"),
-    ("mondrian", "data", UNKNOWN, "sensitive_counts"),
     ("mondrian", "data", "select *, disease as truth from {t} order by all", "columns"),
     ("mondrian", "data", "select * exclude (sex) from {t} order by all", "columns"),
     ("mondrian", "data", "select * from {t} order by all limit 119", "manifest"),
-    ("mondrian", "data", "select * replace (age_low + age_high as age_low) from {t} order by all", "boxes"),
-    ("mondrian", "data", "select * replace ('F or M' as sex) from {t} order by all", "boxes"),
     ("mondrian", "data", f"select * replace ({AGE} as age_low, {AGE} as age_high) from {{t}} order by all", "k"),
     ("mondrian", "data", "select * replace (77 as age_low, 77 as age_high) from {t} order by all", "quasi_values"),
 ]
@@ -119,21 +117,12 @@ FORGED_MANIFESTS = [
     ("anatomy", lambda m: m.update(note="123-45-6789 has HIV"), "manifest"),
     ("anatomy", lambda m: m["verified"].update(confidence=0.01), "manifest"),
     ("anatomy", lambda m: m["files"]["qit.parquet"].update(sha256="0" * 64), "files"),
-    ("robust", lambda m: m.update(rows=ROWS + 1), "manifest"),
-    ("robust", lambda m: m["files"]["st.parquet"].update(sha256="0" * 64), "files"),
     ("splu", lambda m: m["parameters"]["gamma"].update(disease=4), "gamma"),
     ("splu", lambda m: m.update(groups=7), "manifest"),
-    ("splu", lambda m: m["files"]["data.parquet"].update(sha256="0" * 64), "files"),
     ("listed", lambda m: m["guarantee"]["disease"]["small_sums"].update(off_at_least=0.55), "manifest"),
     ("listed", lambda m: m["parameters"].pop("values"), "files"),
-    ("uncertain", promise(k=ROWS), "cluster_size"),
-    ("uncertain", promise(l=ROWS), "weights"),
-    ("uncertain", lambda m: m["files"]["qit.parquet"].update(sha256="0" * 64), "files"),
-    ("mondrian", promise(k=ROWS), "k"),
-    ("mondrian", promise(l=VALUES + 1), "l"),
     ("mondrian", lambda m: m["guarantee"].update(k=ROWS), "manifest"),
     ("mondrian", lambda m: m.update(groups=m["groups"] + 1), "manifest"),
-    ("mondrian", lambda m: m.update(note="123-45-6789 has HIV"), "manifest"),
     ("mondrian", lambda m: m["verified"].update(largest_confidence=0.01), "manifest"),
     ("mondrian", lambda m: m["files"]["data.parquet"].update(sha256="0" * 64), "files"),
 ]
@@ -144,6 +133,8 @@ FORGED_PARAMETERS = [
     *[("splu", "target_error", 1e-12), ("splu", "target_error", float("nan")), ("splu", "epsilon", "0.3")],
     *[("splu", "block", 10**30), ("anatomy", "block", -1), ("anatomy", "block", [64]), ("anatomy", "l", 2**40)],
     *[("robust", "r", float("inf")), ("uncertain", "threshold", 1e300)],
+    *[("robust", "repair", value) for value in (True, "x", -1)],
+    *[("robust", "guarantee", "hope"), ("robust", "guarantee", None), ("robust", "classes", "hope")],
     *[("mondrian", "partition", "none"), ("mondrian", "k", 2**40), ("uncertain", "undiverse", 1)],
 ]
 
@@ -152,9 +143,6 @@ EXCUSES = [
     *({"repair": 1}, {"repair": 1, "nulls": "value"}, {"repair": 1, "nulls": "drop"}, {"classes": "distributions"}),
     *({"repair": 1, "guarantee": "delta"}, {"repair": 1000, "max_suppressed": 0.99}, {"repair": 1, "release": 2}),
 ]
-MIXED = (
-    "select * replace (case row_number() over () % 2 when 0 then {other} else sex end as sex) from {{t}} order by all"
-)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.errors import DataError, TargetError, UsageError
 from sqlanon.risks.assessment import estimate_population_uniqueness
-from sqlanon.risks.suggestion import read_name
 from sqlanon.wording import spoken
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
 from tests.databases import connect, insert
@@ -75,13 +74,6 @@ def test_the_first_screen(patients):
     assert result.holds and "<table>" in result._repr_html_()
 
 
-def test_what_is_required_and_missed(patients):
-    result = sqlanon.check(patients, "patients", quasi=["age", "sex"], sensitive="disease", k=5, l=3, t=0.9, alpha=1)
-    held = {one.name: one.holds for one in result.measures}
-    assert held["k"] is True and held["alpha"] is True and held["beta"] is None
-    assert result.holds is all(value is not False for value in held.values())
-
-
 def test_failing_rows_are_written_for_their_owner_alone(patients, tmp_path):
     path = tmp_path / "failing.parquet"
     result = sqlanon.check(
@@ -100,15 +92,6 @@ def test_failing_rows_are_written_for_their_owner_alone(patients, tmp_path):
         sqlanon.check(patients, "patients", quasi="age", k=100, failing=tmp_path / "failing.csv")
     temporary = patients.execute("select count(*) from duckdb_tables() where temporary").fetchone()[0]
     assert temporary == 0
-
-
-def test_the_source_is_not_replaced_by_its_failing_rows(patients, tmp_path):
-    source = tmp_path / "patients.parquet"
-    patients.execute(f"copy patients to '{source}' (format parquet)").fetchall()
-    before = source.read_bytes()
-    with pytest.raises(TargetError, match="is what this run reads"):
-        sqlanon.check(patients, source, quasi="age", k=100, failing=source, overwrite=True)
-    assert source.read_bytes() == before
 
 
 def test_a_population_and_a_sample(con):
@@ -235,14 +218,6 @@ def test_people_in_classes_of_few_values_are_counted(con):
         "select sum(n) from (select count(*) n from people group by age having count(distinct disease) < 3)"
     )
     assert line["rows_in_classes_below_l_3"] == below.fetchone()[0] == 30
-
-
-@pytest.mark.parametrize(
-    ("name", "role"),
-    [("patientId", "identifier"), ("E-Mail", "identifier"), ("home_zip", "quasi"), ("ICD10", "sensitive"), ("x", "")],
-)
-def test_names_tell_roles(name, role):
-    assert read_name(name)[0] == role
 
 
 @pytest.mark.parametrize(

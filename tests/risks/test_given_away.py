@@ -139,13 +139,6 @@ def test_a_pair_of_columns_that_tells_the_value_is_said(con):
     assert note.startswith("grade and site together determine pay: whoever knows the rule and grade and site knows it")
 
 
-def test_names_of_any_kind(con):
-    odd, select = 'a " b', 'select i % 5 as "a "" b", i % 5 * 10 as "sé;" from range(100) as t(i)'
-    con.execute(f'create table "odd; table" as {select}').fetchall()
-    (line,) = sqlanon.check(con, "odd; table", quasi=odd, sensitive="sé;").given_away
-    assert line["known"] == odd and line["named"] > 0.5
-
-
 def test_check_offers_to_look_at_the_table_with_the_column_coarser_or_without_it():
     con = connect()
     con.execute(WAGES)

@@ -1,8 +1,6 @@
 """Constants, JSON texts and WITH tables mean the same in other dialects: those that DuckDB can read are run."""
 
 import pytest
-import sqlglot
-from sqlglot import exp
 
 from sqlanon.errors import TemplateError
 from sqlanon.sql.translate import translate
@@ -22,12 +20,6 @@ NESTED = (
 def test_with_tables_of_other_names_give_what_duckdb_gives(con):
     written = translate(NESTED, "postgres")
     assert written != NESTED and con.execute(written).fetchall() == con.execute(NESTED).fetchall()
-
-
-@pytest.mark.parametrize("dialect", ["spark", "postgres"])
-def test_no_two_with_tables_have_one_name(dialect):
-    names = [one.alias for one in sqlglot.parse_one(translate(NESTED, dialect), read=dialect).find_all(exp.CTE)]
-    assert len(names) == len(set(names)) == 5 and "d" in names
 
 
 def test_a_number_that_a_type_cannot_hold_is_null_where_no_cast_is_tried():

@@ -103,51 +103,6 @@ def test_against_another_source_fails(release, patients):
                 look(against=frames["patients"], vary=vary)
 
 
-# two people of different groups change codes, each group keeping as many values: all counts stay as they are
-SWAP = """
-with pair as (
-    select one.rowid as first, other.rowid as second, one.{code} as first_code, other.{code} as second_code
-    from {table} one join {table} other on other.group_id <> one.group_id
-    where other.{code} not in (select {code} from {table} inside where inside.group_id = one.group_id)
-    and one.{code} not in (select {code} from {table} inside where inside.group_id = other.group_id)
-    limit 1
-)
-update {table} as changed set {code} = case when changed.rowid = first then second_code else first_code end
-from pair where changed.rowid in (first, second)
-"""
-
-
-@pytest.mark.parametrize(
-    ("method", "asked", "chapter"),
-    [
-        ("anatomy", {"sensitive": "disease", "l": 3}, "grouping"),
-        ("anatomy", {"sensitive": ["disease", "ward"], "l": 2, "max_suppressed": 0.2}, "several/exchange"),
-        ("robust", {"sensitive": "disease", "r": 2, "background_from": "sex", "max_suppressed": 0.9}, "grouping"),
-    ],
-)
-def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_published(
-    con, monkeypatch, tmp_path, method, asked, chapter
-):
-    con.execute(
-        "create table people as select i as ssn, i as age, i % 2 as sex, 'd' || (hash(i, 4) % 9) as disease,"
-        " 'w' || (hash(i, 5) % 9) as ward from range(300) t(i)"
-    )
-    code = "code_1" if chapter == "several/exchange" else "code"
-
-    def swap(statement):
-        if statement.name == "grouped" and statement.template == chapter:
-            return SWAP.format(table=statement.relation, code=code)
-        return None
-
-    roles = {"quasi": ["age", "sex"], "id": "ssn", "unique_quasi": "keep", "key": "ab" * 32}
-    publish = getattr(sqlanon, method)
-    assert publish(con, "people", **roles, **asked).verify(against="people").holds is not False
-    swapped = change_behind(monkeypatch, swap)
-    with pytest.raises(sqlanon.VerificationError, match=r"own_group.*in_wrong_groups: 2"):
-        publish(con, "people", out=tmp_path / "release", **roles, **asked)
-    assert swapped == [2] and not (tmp_path / "release").exists()
-
-
 @pytest.mark.parametrize(
     ("step", "column", "night", "words"),
     [
@@ -258,7 +213,8 @@ from pair where changed.rowid in (first, second)
 
 
 # two rows change sensitive values before boxes are cut, or boxes behind it
-COLUMNS = {"splitting": ("code", "code_2"), "box": ("partition", "code_2")}
+COLUMNS = {"splitting": ("code", "code_2"), "box": ("partition", "code_2"), "several": ("code_1", "group_id")}
+TWO = {"sensitive": ["disease", "job"], "l": 2, "max_suppressed": 0.2}
 
 
 @pytest.mark.parametrize(
@@ -266,33 +222,39 @@ COLUMNS = {"splitting": ("code", "code_2"), "box": ("partition", "code_2")}
     [
         ("anatomy", {"l": 3}, "grouped", False),
         ("anatomy", {"l": 3}, "grouped", True),
+        ("anatomy", TWO, "several", True),
+        ("robust", {"r": 2, "background_from": "sex", "max_suppressed": 0.9}, "grouped", True),
         ("splu", {"gamma": 4}, "grouped", False),
         ("splu", {"gamma": 4, "residue": "keep"}, "grouped", True),
         ("mondrian", {"k": 8, "l": 2}, "splitting", False),
         ("mondrian", {"k": 8, "l": 2}, "box", True),
     ],
 )
-def test_codes_are_swapped_where_nobody_is_unique(con, monkeypatch, tmp_path, method, asked, step, is_text):
+def test_codes_that_are_swapped_between_steps_are_found_before_anything_is_published(
+    con, monkeypatch, tmp_path, method, asked, step, is_text
+):
     """Ten rows for each combination of quasi values: whom a value belongs to only the run can tell."""
     sex = "case when i % 2 = 0 then 'm' else 'f' end" if is_text else "(i % 2)"
     con.execute(
-        f"create table people as select {sex} as sex, (i % 16)::integer as ward, 'd' || (hash(i, 4) % 9) as disease"
-        " from range(321) t(i)"
+        f"create table people as select {sex} as sex, (i % 16)::integer as ward, 'd' || (hash(i, 4) % 9) as disease,"
+        " 'j' || (hash(i, 5) % 9) as job from range(321) t(i)"
     )
     turns = iter([step])  # the first time alone
 
     def swap(statement):
-        if statement.name == step and next(turns, None):
-            code, quasi = COLUMNS.get(step, ("code", "quasi_1" if is_text else "packed"))
+        name = "several" if statement.template == "several/exchange" else statement.name
+        if statement.name in ("grouped", step) and name == step and next(turns, None):
+            own = "group_id" if method == "robust" else "quasi_1" if is_text else "packed"
+            code, quasi = COLUMNS.get(step, ("code", own))
             return CHANGED.format(table=statement.relation.replace("box", "splitting"), code=code, quasi=quasi)
         return None
 
-    roles = {"quasi": ["sex", "ward"], "sensitive": "disease", "key": "ab" * 32}
+    roles = {"quasi": ["sex", "ward"], "sensitive": "disease", "key": "ab" * 32, **asked}
     publish = getattr(sqlanon, method)
-    assert publish(con, "people", **roles, **asked).verify(against="people").holds is not False
+    assert publish(con, "people", **roles).verify(against="people").holds is not False
     swapped = change_behind(monkeypatch, swap)
     with pytest.raises(sqlanon.VerificationError, match=r"own_group.*in_wrong_groups: 2"):
-        publish(con, "people", out=tmp_path / "release", **roles, **asked)
+        publish(con, "people", out=tmp_path / "release", **roles)
     assert swapped == [2] and not (tmp_path / "release").exists()
 
 

@@ -12,13 +12,9 @@ from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
 from sqlanon.estimation.randomized.tables import Randomized
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
-from sqlanon.estimators.closed_form import ClosedForm
 from sqlanon.plans.templates import Sql
 from tests.databases import connect
-from tests.estimators.test_closed_form import by_meetings
 from tests.oracles import decoys
-
-ESTIMATORS = ["shrinkage", "closed_form", "iterative"]
 
 
 def session_of(frame, sensitive, gamma, truth=None, **parameters):
@@ -379,37 +375,6 @@ def test_a_manifest_without_gamma_is_refused():
 
 
 # -- releases that this package publishes ------------------------------------------------------------
-
-
-def test_who_publishes_what_in_real_releases_is_what_meetings_suppose():
-    """A quasi column that numbers the rows shows who published what: P(w publishes s) against T."""
-    sizes = np.array([1100, 1000, 900, 700, 500, 200, 80, 20])
-    con = connect()
-    rows = pd.DataFrame({"number": np.arange(sizes.sum()), "disease": np.repeat(np.arange(8), sizes)})
-    con.register("rows", rows)
-    met = np.zeros((8, 8))
-    for _ in range(4):
-        release = sqlanon.splu(con, "rows", quasi="number", sensitive="disease", gamma=4, unique_quasi="keep")
-        pairs = release.table("data").df().merge(rows, on="number", suffixes=("", "_true"))
-        np.add.at(met, (pairs["disease_true"], pairs["disease"]), 1)
-    found = met / met.sum(axis=1, keepdims=True)
-    wanted = by_meetings(ClosedForm(sizes.astype(float), float(sizes.sum()), 4))
-    noise = np.sqrt(wanted * (1 - wanted) / met.sum(axis=1, keepdims=True))
-    assert (np.abs(found - wanted) < 4 * noise + 0.03).all()
-
-
-def test_a_published_release_is_opened_and_asked(tmp_path, patients):
-    options = {"quasi": ["age", "sex"], "sensitive": ["disease", "zipcode"], "gamma": {"disease": 5, "zipcode": 3}}
-    sqlanon.splu(patients, "patients", **options, id="ssn", key="5e" * 32, out=tmp_path / "release")
-    opened = sqlanon.open(tmp_path / "release")
-    answer = opened.estimate("select disease, count(*) from release group by disease order by 1")
-    truth = patients.execute("select disease, count(*) from patients group by disease order by 1").df()
-    inside = (answer["count_low"] <= truth.iloc[:, 1]) & (truth.iloc[:, 1] <= answer["count_high"])
-    assert inside.sum() >= 7
-    both = opened.estimate("select count(*) from release where sex = 'M' and disease = 'd1' and zipcode = 10003")
-    assert 0 <= both["count"][0] <= both["count_high"][0]
-    with pytest.raises(UsageError, match="no estimator 'uniform'"):
-        opened.estimate("select count(*) from release", "uniform")
 
 
 @pytest.mark.parametrize("block", [8, 64, "all"])

@@ -1,7 +1,6 @@
 """Counts over uncertain data: what is certain, possible and expected, against worlds written down one by one."""
 
 import json
-import re
 
 import pandas as pd
 import pytest
@@ -9,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, UsageError
+from sqlanon.errors import AnswerError, QueryError, ReleaseError, UsageError
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
-from tests.databases import connect, insert
 from tests.examples import examples
 from tests.oracles import uncertain as oracle
 from tests.uncertain_release import TABLE_8, WEIGHTS, write_release
@@ -188,62 +186,6 @@ def test_counts_are_those_of_the_worlds(tmp_path_factory, release, conditions, k
     opened.engine.connection.close()
 
 
-# -- against truths drawn from the alternatives ---------------------------------------------------
-
-ROWS = st.lists(
-    st.tuples(
-        st.sets(st.sampled_from("abcde"), min_size=1, max_size=3).map(sorted),
-        st.sets(st.sampled_from([20, 30, 40, 50]), min_size=1, max_size=2).map(sorted),
-        st.sampled_from("MF"),
-        st.sets(st.sampled_from(DISEASES), min_size=1, max_size=2).map(sorted),
-    ),
-    min_size=4,
-    max_size=9,
-)
-
-
-@examples(6)
-@given(rows=ROWS, undiverse=st.sampled_from(["merge", "suppress"]), data=st.data())
-def test_the_truth_lies_between_certain_and_possible(rows, undiverse, data):
-    con = connect()
-    con.execute("create table survey (school varchar[], age bigint[], sex varchar, disease varchar[])").fetchall()
-    insert(con, "survey", rows)
-    tree = pd.DataFrame(TREE, columns=["child", "parent"])
-    influence = pd.DataFrame(
-        [{"disease": d, "school": 0.5, "age": 0.4, "sex": 1, "weight": WEIGHTS[d]} for d in DISEASES]
-    )
-    asked = {"quasi": ["school", "age", "sex"], "sensitive": "disease", "hierarchy": {"school": tree}}
-    try:
-        release = sqlanon.uncertain(
-            con, "survey", k=2, l=2, threshold=0.5, influence=influence, undiverse=undiverse, **asked
-        )
-    except DataError:
-        return  # no cluster passes, and none is there to be merged with
-    report = release.verify(against="survey")
-    assert report.holds, report.failed()
-    shown = release.table("qit").fetchall()
-    ages = [int(age) for *_, age, _, _ in shown if age not in (None, "*")]
-    truth = [
-        {
-            "school": data.draw(st.sampled_from(school)),
-            "age": data.draw(st.sampled_from(age)),
-            "sex": sex,
-            "disease": data.draw(st.sampled_from(disease)),
-        }
-        for school, age, sex, disease in rows
-    ]
-    for _ in range(4):
-        sql, holds, columns, sensitive = data.draw(pieces())
-        limits = {int(limit) for limit in re.findall(r"age <= (\d+)", sql)}
-        if joins((sql, holds, columns, sensitive)) or not limits <= set(ages):
-            continue  # such a count has no bounds; a largest value stands for the values that are shown
-        flu = data.draw(st.sampled_from(["", " AND disease <> 'flu'"]))
-        counts = told(release.estimate(f"SELECT COUNT(*) FROM release WHERE {sql}{flu}"))
-        found = sum(holds(row, row["disease"]) and not (flu and row["disease"] == "flu") for row in truth)
-        assert counts[0] <= found <= counts[-2 if len(counts) > 1 else 0], sql
-    con.close()
-
-
 # -- how large, what kinds ----------------------------------------------------------------------
 
 
@@ -354,8 +296,6 @@ def test_columns_called_as_the_counts_are(tmp_path):
     ("sql", "says"),
     [
         ("SELECT SUM(age) FROM release", "answers COUNT(*) alone: SUM, AVG, quantiles and expressions were removed"),
-        ("SELECT AVG(age) FROM release WHERE disease = 'flu'", "answers COUNT(*) alone"),
-        ("SELECT MEDIAN(age) FROM release", "answers COUNT(*) alone"),
         ("SELECT COUNT(age) FROM release", "answers COUNT(*) alone"),
         ("SELECT COUNT(*) FILTER (WHERE disease = 'flu') FROM release", "answers COUNT(*) alone"),
         ("SELECT 2 * COUNT(*) FROM release", "answers COUNT(*) alone"),

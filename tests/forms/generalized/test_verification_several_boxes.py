@@ -1,16 +1,12 @@
-"""Boxes with several sensitive columns: judged by a slow oracle, then forgeries, recipients and refusals."""
-
-import collections
+"""Boxes with several sensitive columns: what stands in their tables, forgeries, recipients and refusals."""
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.attacks.attack_release import attack_release
 from sqlanon.plans.templates import Sql
 from tests.databases import connect, insert
-from tests.examples import examples
+from tests.methods.test_mondrian import classes_of
 
 KEY = "0f" * 32
 QUASI = ["a", "b"]
@@ -24,49 +20,6 @@ def fill(con, rows):
     return names[2:]
 
 
-def tables_of(release):
-    """Return by table the boxes with the values of their rows."""
-    found = {}
-    for name in release.tables:
-        boxes = collections.defaultdict(list)
-        for *box, value in release.table(name).fetchall():
-            boxes[tuple(box)].append(value)
-        found[name] = dict(boxes)
-    return found
-
-
-@pytest.mark.property
-@examples(10, HealthCheck.function_scoped_fixture)
-@given(data=st.data())
-def test_no_box_could_be_cut_and_every_column_keeps_its_promise(data, con):
-    width = data.draw(st.integers(2, 3))
-    rows = data.draw(
-        st.lists(st.tuples(*[st.integers(0, 4)] * 2, *[st.integers(0, 2)] * width), min_size=4, max_size=40)
-    )
-    names = fill(con, rows)
-    fewest = min(len(set(column)) for column in list(zip(*rows, strict=True))[2:])
-    k, l = data.draw(st.integers(2, 4)), data.draw(st.integers(1, fewest))
-    release = sqlanon.mondrian(con, "t", quasi=QUASI, sensitive=names, k=k, l=l, diversity="distinct")
-    tables = tables_of(release)
-
-    def stands(part):
-        return len(part) >= k and all(len({row[place] for row in part}) >= l for place in range(2, 2 + width))
-
-    seen = 0
-    for box in tables["data"]:
-        inside = [row for row in rows if all(box[2 * n] <= row[n] <= box[2 * n + 1] for n in range(2))]
-        for place, boxes in enumerate(tables.values(), start=2):
-            assert sorted(row[place] for row in inside) == boxes[box]
-        assert stands(inside)
-        for n in range(2):
-            for at in range(4):
-                parts = [[row for row in inside if (row[n] <= at) is side] for side in (True, False)]
-                assert not all(map(stands, parts))
-        seen += len(inside)
-    assert seen == len(rows)
-    assert release.verify(against="t").holds
-
-
 def test_relaxed_halves_keep_the_values_of_every_column(con):
     # equal quasi values: only halves of equal rows are boxes, and the second column allows fewer of them
     names = fill(con, [(1, 1, n % 5, n % 2 if n < 6 else 0) for n in range(40)])
@@ -76,7 +29,7 @@ def test_relaxed_halves_keep_the_values_of_every_column(con):
     assert one.verify(against="t").holds and both.verify(against="t").holds
     assert both.manifest["verified"]["l"] >= 2
     # equal boxes are one class, so that both show one; its rows are all there
-    assert {name: {box: len(held) for box, held in boxes.items()} for name, boxes in tables_of(both).items()} == {
+    assert {name: {box: len(held) for box, held in classes_of(both, name).items()} for name in both.tables} == {
         "data": {(1, 1, 1, 1): 40},
         "data_2": {(1, 1, 1, 1): 40},
     }

@@ -118,12 +118,6 @@ WORKERS = (
     " from (select i, case when i % 2 = 0 then 'F' else 'M' end as sex, 20 + i * 37 % 41 as age, i * 7919 % 101 as d"
     " from range(3000) t(i))"
 ).format(first="(i * 104729 % 100) < case when sex = 'F' then 70 else 20 end - (age > 40)::int * 15")
-ASKED = [
-    "sex = 'F' and work = 1",
-    "sex = 'M' and work = 1",
-    "age > 40 and sex = 'M' and work in (3, 4)",
-    "age < 30 and work = 8",
-]
 
 
 def weigh_by_hand(people, signature, condition, values):
@@ -173,40 +167,6 @@ def test_unbiased_weights_are_those_of_the_definition(ask, method):
                 " where work = 2"
             )
             assert total == pytest.approx(told)
-
-
-def test_unbiased_weights_count_what_depends_on_the_value():
-    """Over 16 keys their mean is within half an error of the count but for noise; the paper's is far off.
-
-    The values beside a value are taken for dealt at random, which leaves a small bias: -14 of 172, seen over 120 keys.
-    """
-    from sqlanon.forms.estimate_script import write_group_script
-
-    connection = connect()
-    connection.execute(WORKERS)
-    sums = []
-    for number in range(16):
-        roles = {"quasi": ["sex", "age"], "sensitive": "work", "id": "id"}
-        release = sqlanon.anatomy(connection, "people", l=4, key=f"{number:064x}", **roles)
-        views = write_group_script({**release.manifest, "files": {"qit.parquet": {}, "st.parquet": {}}})
-        shell = connect()
-        for table in ("qit", "st"):
-            shell.register(f"frame_{table}", release.table(table).df())
-            shell.execute(f"create temporary view {table} as from frame_{table}")
-        shell.execute("create" + views.split(";\n\ncreate", 2)[2])
-        for where in ASKED:
-            sql = f"select sum(weight), sqrt(sum(weight * weight)) from {{}} where {where}"
-            sums.append((where, *shell.execute(sql.format("weighted")).fetchone()))
-            sums[-1] += shell.execute(sql.format("weighted_paper")).fetchone()[:1]
-    for where in ASKED:
-        ((truth,),) = connection.execute(f"select count(*) from people where {where}").fetchall()
-        own = [line[1:] for line in sums if line[0] == where]
-        unbiased, error, paper = (sum(column) / len(own) for column in zip(*own, strict=True))
-        deviation = (sum((line[0] - truth) ** 2 for line in own) / len(own)) ** 0.5
-        assert abs(unbiased - truth) < error / 2 + 3 * error / len(own) ** 0.5, where
-        assert 0.5 * error < deviation < 1.5 * error, where
-        if "sex" in where and "work = 1" in where:
-            assert abs(paper - truth) > 5 * abs(unbiased - truth) and abs(paper - truth) > 0.15 * truth
 
 
 @pytest.mark.parametrize("rows", [400, 403])  # of 403 rows three are left over, which some groups hold beside theirs

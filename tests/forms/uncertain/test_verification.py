@@ -3,7 +3,6 @@
 import json
 import shutil
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.plans.manifest import manifest_text
-from tests.conftest import NASTY_NAMES, PAPERS
+from tests.conftest import PAPERS
 from tests.examples import examples
 from tests.uncertain_release import WEIGHTS, write_release
 from tests.verification.test_checks import change_behind, failed, rewritten
@@ -105,20 +104,6 @@ def test_a_root_called_star_hides_no_group_that_fails(tmp_path, marked):
 def test_values_of_another_type_are_told_and_break_nothing(release):
     report = rewritten(release, "qit", replaced("age", "'old'", "t5")).verify(against=str(PAPER / "table_6.parquet"))
     assert {"domains", "quasi_rows"} <= failed(report)
-
-
-def test_quasi_columns_called_as_our_queries_call_theirs(con):
-    names = ["mark", "marks", "read", "counted", "suppressed", "part"]
-    columns = ", ".join(f"case when i % 5 = {n % 5} then [i % 7, i % 3] else [i % 7] end as {name}"
-                        for n, name in enumerate(names))  # fmt: skip
-    con.execute(f"create table t as select {columns}, i % 4 as s from range(60) r(i)").fetchall()
-    asked = {"quasi": names, "sensitive": "s", "k": 3, "l": 2, "threshold": 0.1, "influence": "learn"}
-    report = sqlanon.uncertain(con, "t", **asked).verify(against="t")
-    assert report.holds, report.failed()
-    assert report.figures["uncertain_rows"] > 0
-    columns = ", ".join(f"'{{' || i % 7 || ', 3}}' as {name}" for name in names)
-    con.execute(f"create or replace table t as select {columns}, i % 4 as s from range(60) r(i)")
-    assert sqlanon.uncertain(con, "t", alternatives="braces", **asked).verify(against="t").holds
 
 
 def manifest_with(release, change):
@@ -317,58 +302,7 @@ def test_a_row_that_is_changed_between_steps_is_found_before_anything_is_publish
     assert changed == [1] and not (tmp_path / "release").exists()
 
 
-def test_nasty_names_and_values_are_verified(con):
-    quasi, sensitive, label = NASTY_NAMES[0], NASTY_NAMES[1], NASTY_NAMES[12]
-    con.execute(
-        "create table nasty as select i as \"quasi_1\", ['\"', ''''][: 1 + i % 2] as first, i as second,"
-        " ['; drop table nasty; --', 'NULL', '{x}', ' '][1 + i % 4] as third, 'p' || i as fourth from range(40) t(i)"
-    ).fetchall()
-    for old, new in (("first", quasi), ("third", sensitive), ("fourth", label)):
-        con.execute(f'alter table nasty rename column {old} to "{new.replace(chr(34), chr(34) * 2)}"').fetchall()
-    tree = con.sql("select * from (values ('\"', 'either'), ('''', 'either')) as t(child, parent)").df()
-    values = ["; drop table nasty; --", "NULL", "{x}", " "]
-    influence = con.sql(
-        "select unnest(?) as v, 0.5 as q, 0.5 as second, unnest([0.1, 0.2, 0.8, 0.9]) as weight", params=[values]
-    ).df()
-    influence.columns = [sensitive, quasi, "second", "weight"]
-    release = sqlanon.uncertain(
-        con,
-        "nasty",
-        **{"quasi": [quasi, "second"], "sensitive": sensitive, "label": label, "k": 4, "l": 2, "threshold": 0.5},
-        **{"influence": influence, "hierarchy": {quasi: tree}},
-    )
-    report = release.verify(against="nasty")
-    assert report.holds, report.failed()
-    name = '"' + quasi.replace('"', '""') + '"'
-    frame = release.estimate(f"SELECT COUNT(*) FROM release WHERE {name} = ''''")
-    assert frame.values.tolist() == [[0, 20, 10]]
-
-
 # -- the command line, and other engines ----------------------------------------------------------
-
-
-def test_verify_on_the_command_line(shell):
-    done = shell("verify", PAPER / "release", "--against", PAPER / "table_6.parquet", "--format", "json")
-    printed = json.loads(done.stdout)
-    assert done.returncode == 0 and printed["holds"] is True
-    texts = shell("verify", PAPER / "release", "--against", PAPER / "table_6.parquet", "--sql").stdout
-    for name in ("weights", "alternatives", "domains", "quasi_rows", "sensitive_counts"):
-        assert f"-- {name}" in texts
-    voters = shell("verify", PAPER / "release", "--voters", PAPER / "table_6.csv")
-    assert voters.returncode == 2
-    assert "a release of uncertain has no groups of exact values to look voters up in" in voters.stderr
-
-
-def test_a_schema_is_read_as_a_directory_is(tmp_path):
-    con = duckdb.connect(str(tmp_path / "survey.duckdb"))
-    release = published(con, str(PAPER / "table_6.parquet"), into="rel", undiverse="suppress")
-    assert release.verify(against=str(PAPER / "table_6.parquet")).holds
-    con.close()
-    again = sqlanon.open("rel", database=str(tmp_path / "survey.duckdb"))
-    assert again.verify().holds
-    written = again.write(tmp_path / "written")
-    assert written.verify().holds
-    assert written.estimate("SELECT COUNT(*) FROM release WHERE age < 30").values.tolist() == [[2, 5, 3.5]]
 
 
 @pytest.mark.parametrize("kind", ["double", "float", "varchar"])

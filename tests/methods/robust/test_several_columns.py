@@ -4,7 +4,6 @@ import collections
 import itertools
 import math
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -83,34 +82,6 @@ def test_groups_are_of_one_signature_and_differ_in_every_column(con, people, r, 
         assert all(differ(rows[one], rows[other]) for one, other in itertools.combinations(held, 2))
     left_out = len(rows) - sum(map(len, members.values()))
     assert least <= left_out == release.manifest["dropped_rows"] <= most * len(rows)
-
-
-def posteriors(joint):
-    """Return p(row has value) of the first column by counting worlds: every pairing of values of two columns.
-
-    joint: p(first, second) of each row, n x n for n rows, values and values.
-    """
-    rows = range(len(joint))
-    found = np.zeros((len(joint), len(joint)))
-    for first in itertools.permutations(rows):
-        for second in itertools.permutations(rows):
-            weight = math.prod(joint[row][first[row], second[row]] for row in rows)
-            for row in rows:
-                found[row, first[row]] += weight
-    return found / found.sum(axis=1, keepdims=True)
-
-
-def test_one_signature_is_safe_whatever_is_known_of_the_columns_together_and_two_are_not():
-    draws = np.random.default_rng(7)
-    for size in (2, 3, 4):
-        joint = draws.random((size, size)) ** 4
-        assert posteriors([joint] * size) == pytest.approx(np.full((size, size), 1 / size))
-    # in every column by itself all values are as likely for everybody, and yet each of the two signatures pairs them in
-    # a way of its own
-    straight, crossed = (0.01 + 0.91 / 3 * np.eye(3)[list(order)] for order in ((0, 1, 2), (0, 2, 1)))
-    for one in (straight, crossed):
-        assert all(one.sum(axis=axis) == pytest.approx(1 / 3) for axis in (0, 1))
-    assert posteriors([straight, crossed, crossed])[0, 0] == pytest.approx(0.88, abs=0.01)
 
 
 def test_what_several_columns_cannot_do_is_said(con):

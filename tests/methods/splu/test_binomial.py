@@ -59,16 +59,6 @@ def test_theorem_3_of_the_paper_does_not_hold(count, epsilon, claimed, exact):
     assert binomial.off(count, 10, epsilon, at_least=True) == pytest.approx(exact, abs=5e-4)
 
 
-@pytest.mark.parametrize(
-    ("gamma", "epsilon", "target_error", "count"),
-    [(10, 0.3, 0.1, 31), (10, 0.1, 0.1, 251), (10, 0.1, 0.05, 351), (5, 0.3, 0.05, 34)],
-)
-def test_least_useful_counts(gamma, epsilon, target_error, count):
-    assert binomial.large_sums(gamma, epsilon, target_error) == count
-    assert binomial.off(count - 1, gamma, epsilon, at_least=True) > target_error
-    assert all(binomial.off(f, gamma, epsilon, at_least=True) <= target_error for f in range(count, 4 * count))
-
-
 def least_near(gamma, epsilon, target_error):
     """Look at every count that Chebyshev leaves open."""
     share = Fraction(epsilon)

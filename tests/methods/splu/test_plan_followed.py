@@ -38,24 +38,6 @@ def publish(history, rules, people, changed="leave"):
     return release
 
 
-def test_a_history_by_hand(session):
-    history, rules = begin(session, 2)
-    first = {1: "a", 2: "b", 3: "a", 4: "c"}
-    shown = publish(history, rules, first)
-    assert set(shown) == set(first)
-    # 1 leaves, 4 has another value; 5, 6 and 7 come new, and one of them is beyond a multiple of gamma
-    again = publish(history, rules, {2: "b", 3: "a", 4: "b", 5: "d", 6: "f", 7: "e"})
-    assert {p: again[p] for p in (2, 3)} == {p: shown[p] for p in (2, 3)} and 4 not in again
-    assert len({5, 6, 7} & set(again)) == 2 and set(again.values()) <= {*"abcdef"}
-    # 1 and 4 are back with the values of before, and publish what they published
-    third = publish(history, rules, {**first, 5: "d", 6: "f", 7: "e"})
-    assert {p: third[p] for p in first} == shown and history.reports["outcome"]["waiting"] == 1
-    assert history.reports["outcome"]["departed"] == 0
-    # who stays with another value publishes by the one of before, until it leaves
-    assert publish(history, rules, {**first, 1: "z"}, "keep") == shown
-    assert 1 not in publish(history, rules, {**first, 1: "z"}, "leave")
-
-
 @pytest.mark.parametrize(("gamma", "changed"), [(2, "keep"), (3, "leave")])
 def test_all_worlds_of_a_history_leave_nobody_above_the_promise(session, gamma, changed):
     chance = random.Random(f"{gamma}{changed}")
@@ -83,14 +65,6 @@ def test_other_values_of_those_who_come_new_are_told(session):
         publish(history, rules, {first + number: values[number % len(values)] for number in range(60)})
         told.append(plan._describe_drift(history.reports["drift"]))
     assert told[0] == "" and "100% of theirs" in told[1]
-
-
-def test_the_oracle_sees_what_values_drawn_again_tell():
-    truth = {1: "a", 2: "b", 3: "c", 4: "d"}
-    once = {1: "a", 2: "a", 3: "c", 4: "d"}
-    again = [once, {1: "a", 2: "d", 3: "a", 4: "b"}, {1: "a", 2: "c", 3: "b", 4: "a"}]
-    assert max(posteriors([once], truth, 2)[1].values()) == Fraction(1, 2)
-    assert posteriors(again, truth, 2)[1]["a"] > Fraction(9, 10)
 
 
 class RandomizedDays(Days):

@@ -126,14 +126,6 @@ def test_the_papers_clusters_and_their_objective(con):
     assert objective(distances([row for row, _ in TABLE_7], PAPER), clusters) == pytest.approx(0.0564, abs=5e-5)
 
 
-def test_the_papers_failing_cluster_is_merged_with_a_neighbour_and_dealt_out_anew(con):
-    columns = table(con, TABLE_7, PAPER, WEIGHTS)
-    clusters, suppressed, found = clustered(con, Clustering(columns, 2, 2, 0.3, "merge"))
-    assert sorted(map(len, clusters)) == [2, 2, 2] and not suppressed
-    assert not any({2, 5} <= set(cluster) for cluster in clusters), "mammary cancer twice"
-    assert found["merges"] == {"left_over": 0, "turns": 1}
-
-
 @pytest.mark.parametrize(("threshold", "failing"), [(0.92, 1), (0.93, 0)])
 def test_a_weight_at_the_threshold_is_grave(con, threshold, failing):
     columns = table(con, TABLE_7, PAPER, WEIGHTS)
@@ -289,12 +281,6 @@ def lined(con, values):
     )
 
 
-def test_rows_with_the_same_sets_are_not_diverse(con):
-    rows = [((place,), ["x", "z"] if place < 3 else ["z", "x"] if place == 3 else ["x"]) for place in range(6)]
-    columns = table(con, rows, [Attribute(1, span=5)], VALUES)
-    assert clustered(con, Clustering(columns, 2, 2, 0.05, "suppress"))[1] == [[0, 1], [2, 3], [4, 5]]
-
-
 # -- what is refused -----------------------------------------------------------------------------------
 
 
@@ -304,9 +290,6 @@ def test_rows_that_all_hold_the_same_set_are_refused_or_suppressed(con):
         clustered(con, Clustering(columns, 2, 2, 0.55))
     assert clustered(con, Clustering(columns, 2, 2, 0.7))[0] == [[0, 1], [2, 3, 4]]
     assert clustered(con, Clustering(columns, 2, 2, 0.55, "suppress"))[1] == [[0, 1], [2, 3, 4]]
-
-
-# -- the same everywhere -------------------------------------------------------------------------------
 
 
 # -- quality ---------------------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ import html
 import pytest
 
 import sqlanon
-from sqlanon.forms import FORMS
-from sqlanon.methods import METHODS
 from sqlanon.releases.companions import read_types, write_readme
 from tests.databases import database
 
@@ -17,10 +15,6 @@ SOURCE = (
 
 
 connection = database(SOURCE)
-
-
-def test_every_form_has_its_words():
-    assert set(FORMS) == {method.form for method in METHODS.values()}
 
 
 @pytest.mark.parametrize(

@@ -13,38 +13,9 @@ from sqlanon.plans.templates import ident
 from sqlanon.sql.sources.source_select import read_source_select
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
+from tests.pairs import read_pairs
 
-REFUSED = [
-    "SELECT a FROM read_csv('/etc/passwd')",
-    "SELECT a FROM (SELECT a FROM t)",
-    "SELECT a FROM t, u",
-    "SELECT a FROM t JOIN u USING (a)",
-    "SELECT a FROM t CROSS JOIN u",
-    "SELECT a FROM t RIGHT JOIN u ON t.a = u.a",
-    "SELECT a FROM t JOIN LATERAL (SELECT 1) AS u ON true",
-    "SELECT a FROM t JOIN u ON EXISTS (SELECT 1 FROM v)",
-    "SELECT a FROM t WHERE a IN (SELECT b FROM u)",
-    "SELECT a FROM t TABLESAMPLE 10%",
-    "SELECT a FROM t AS u(b)",
-    "SELECT * EXCLUDE (a) FROM t",
-    "SELECT DISTINCT ON (a) a FROM t",
-    "SELECT count(*) AS n FROM t",
-    "SELECT a, row_number() OVER () AS n FROM t",
-    "SELECT a FROM t GROUP BY a",
-    "SELECT a FROM t ORDER BY a",
-    "SELECT a FROM t LIMIT 1",
-    "SELECT a FROM t UNION SELECT a FROM u",
-    "WITH t AS (SELECT 1 AS a) SELECT a FROM t",
-    "SELECT random() AS a FROM t",
-    "SELECT getenv('HOME') AS a FROM t",
-    "SELECT my_macro(a) AS b FROM t",
-    "SELECT a + 1 FROM t",
-    "SELECT a, b AS A FROM t",
-    "SELECT 1 AS a",
-    "SELECT a FROM t; DROP TABLE t",
-    "DROP TABLE t",
-    "",
-]
+REFUSED = [*read_pairs("refused_sources"), ""]
 
 
 def test_what_is_no_query_of_a_source_is_refused():
