@@ -17,7 +17,7 @@ from sqlanon.methods.kinds import TEXT, choice
 from sqlanon.methods.name_kinds import check_names
 from sqlanon.plans.engines import ENGINES
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
-from sqlanon.publishing.thresholds import Threshold, threshold
+from sqlanon.publishing.thresholds import Threshold, threshold_of
 from sqlanon.publishing.yaml_file import YamlFile
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
@@ -162,7 +162,7 @@ def _source(file: YamlFile, source: Any) -> tuple[str, dict[str, tuple[str, ...]
 
 
 def _threshold(figure: str, text: Any) -> Threshold:
-    return threshold(figure, str(text))
+    return threshold_of(f"{figure} {text}")
 
 
 def _key(variables: Mapping[str, str], variable: str) -> Key:
