@@ -6,23 +6,23 @@ import duckdb
 import jsonschema
 
 import sqlanon
+from sqlanon.cli.verbs.guide import schemas
 from sqlanon.methods import METHODS
-from sqlanon.publishing.formats import SCHEMAS
 from tests.benchmarks.forging import PEOPLE, ROLES
 from tests.databases import database
 
-KEY = "ab" * 32
+KEY, SCHEMAS = "ab" * 32, schemas()
 
 
 def validator(name):
-    return jsonschema.Draft202012Validator(SCHEMAS[name]())
+    return jsonschema.Draft202012Validator(SCHEMAS[name])
 
 
 def test_a_schema_is_printed_and_is_one(shell):
     for name in SCHEMAS:
         done = shell("guide", "formats", "--schema", name)
         assert (done.returncode, done.stderr) == (0, "")
-        assert json.loads(done.stdout) == SCHEMAS[name]()
+        assert json.loads(done.stdout) == SCHEMAS[name]
         jsonschema.Draft202012Validator.check_schema(json.loads(done.stdout))
     for words, says in (
         (("formats", "--schema", "jobs"), "the formats are release, ledger"),
@@ -60,5 +60,5 @@ def test_what_a_ledger_says_is_as_the_schema_says(con, tmp_path):
         columns = {name: sorted(ledger.sql(f"from {name}").columns) for name in ("person", "value")}
     validator("ledger").validate(history)
     assert len(history["releases"]) == 2
-    assert columns == SCHEMAS["ledger"]()["tables"]
+    assert columns == SCHEMAS["ledger"]["tables"]
     assert not validator("ledger").is_valid(history | {"reserve": -1})

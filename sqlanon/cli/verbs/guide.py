@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,15 +34,14 @@ def guide(
     """Show a guide: what a method promises, how a verb is used, with examples that run."""
     guides, topic = topics(), MOVED.get(topic or "", topic)
     if schema is not None:
-        from sqlanon.publishing.formats import SCHEMAS
-
         if topic not in (None, "jobs"):
             raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide jobs --schema {schema}")
-        if schema not in SCHEMAS:
+        formats = schemas()
+        if schema not in formats:
             raise UsageError(
-                removed("schema", schema) or f"there is no format {schema!r}; the formats are {', '.join(SCHEMAS)}"
+                removed("schema", schema) or f"there is no format {schema!r}; the formats are {', '.join(formats)}"
             )
-        sys.stdout.write(json.dumps(SCHEMAS[schema](), indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(formats[schema], indent=2, ensure_ascii=False) + "\n")
         return
     if topic is None:
         width = max(map(len, guides))
@@ -62,6 +61,14 @@ def guide(
         console.print(Markdown(text))
     else:  # as it stands, into a pipe or a file
         sys.stdout.write(text)
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the formats that last as JSON schemas, by their names: what sqlanon writes for others to read."""
+    from sqlanon.ledgers.contents import ledger_schema
+    from sqlanon.releases.manifest_schema import release_schema
+
+    return {"release": release_schema(), "ledger": ledger_schema()}
 
 
 def subject(path: Path) -> str:
