@@ -168,7 +168,7 @@ def _refuse_beside_steps(method: Method[Any], session: PublicationOptions, argum
     """Refuse what would write, or judge, a release beside the rows that lead to it: they are microdata."""
     writing = ("out", "into", "overwrite", "require", "ledger", *([method.saved] if method.saved else []))
     names = [option(name) for name in writing if arguments.get(name)]
-    names += [option(name) for name in ("sql",) if getattr(session, name)]
+    names += [option("sql")] if session.sql else []
     names += ["--format"] if session.how != "table" else []
     if names:
         raise UsageError(

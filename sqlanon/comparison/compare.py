@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.comparison.analysts import draw_analysts
 from sqlanon.comparison.comparison import Comparison
-from sqlanon.comparison.figures import Found, choose, overall_line, summarize, write_lines
+from sqlanon.comparison.figures import Found, choose, frame_answers, overall_line, summarize, write_lines
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance, attack_candidate, check_target, know, may_resist, search
@@ -31,6 +31,9 @@ from sqlanon.releases.release import Release
 from sqlanon.risks.given_away import look_at_source
 from sqlanon.sql.query_reader import parse_query
 from sqlanon.wording import STEP
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger("sqlanon")
 SEVERAL_ROWS = (
@@ -198,12 +201,12 @@ class _Trials:
                 if may_be_proposed and not self.question.quick:
                     attacked = self._attack_published(release, candidate, by_some=True)
                 may_be_proposed &= target is None or may_resist(attacked, target)
-                lines = self._ask(release, candidate) if may_be_proposed else []
+                answers = self._ask(release, candidate, may_be_proposed)
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             self.refused[candidate] = error
         else:
-            self.tried[candidate] = Found(candidate, time.perf_counter() - begin, confidence, lines, attacked)
+            self.tried[candidate] = Found(candidate, time.perf_counter() - begin, confidence, answers, attacked)
 
     def _attack_published(self, release: Release, candidate: Candidate, by_some: bool) -> Resistance | None:
         log.info("attacking %s, %s", candidate.method, candidate.shown)
@@ -243,7 +246,7 @@ class _Trials:
     def settle(self) -> dict[str, Any] | None:
         """Attack by all rows what is about to be proposed, until one stands; return its line."""
         while True:
-            chosen, _ = choose(self.question, [overall_line(found, self.rows) for found in self.shown()])
+            chosen, _ = choose(self.question, [overall_line(found) for found in self.shown()])
             if chosen is None or not chosen["at_least"]:
                 return chosen
             candidate = chosen["candidate"]
@@ -257,8 +260,8 @@ class _Trials:
         for number, query in enumerate(self.queries, start=1):
             answered = not _reads(query, self.roles, without)
             lines += write_lines(number, query, query.truth, answered)
-        found = Found(next(iter(self.forms)), 0.0, 0.0, lines)
-        return float(overall_line(found, self.rows)["error"])
+        first = next(iter(self.forms))
+        return float(overall_line(Found(first, 0.0, 0.0, frame_answers(first, lines, self.rows)))["error"])
 
     def shown(self) -> list[Found]:
         """Return what is told: of every candidate its form with all columns, and the one that leaves some out."""
@@ -270,23 +273,25 @@ class _Trials:
         found = self.shown()
         if not found:
             raise next(iter(self.refused.values()))
-        if not any(each.lines for each in found):
+        if not any(len(each.answers) for each in found):
             nearest = min(found, key=lambda each: (each.attacked and each.attacked.reached) or 1.0).candidate
             with _published(self.question, self.roles, nearest, self.engine) as release:
-                self.tried[nearest] = replace(self.tried[nearest], lines=self._ask(release, nearest))
+                self.tried[nearest] = replace(self.tried[nearest], answers=self._ask(release, nearest))
         notes = [*self.notes, *(f"{named}: {'; '.join(way)}" for named, way in self.ways.items() if way)]
         failed = [(first, self.refused[first]) for first in self.forms if first in self.refused]
         return replace(
-            summarize(self.question, self.roles, self.shown(), self.rows, notes),
+            summarize(self.question, self.roles, self.shown(), notes),
             failed=tuple(
                 (each.method, each.parameter, str(error)) for each, error in failed if each not in self.capped
             ),
         )
 
-    def _ask(self, release: Release, candidate: Candidate) -> list[dict[str, Any]]:
+    def _ask(self, release: Release, candidate: Candidate, asked: bool = True) -> "pd.DataFrame":
         """Return a line per figure of the answers; who asks for a column left out has an answer of 0."""
         import pandas as pd
 
+        if not asked:
+            return frame_answers(candidate, [], self.rows)
         log.info("asking %s, %s", candidate.method, candidate.shown)
         lines: list[dict[str, Any]] = []
         answers = release.estimate_each(query.text for query in self.queries)
@@ -298,7 +303,7 @@ class _Trials:
             if not _reads(query, self.roles, candidate.without):
                 place = f"line {query.line}: " if query.line else f"{query.workload}: "
                 self.notes.append(f"{place}{candidate.method}, {candidate.parameter} has no answer: {answer}")
-        return lines
+        return frame_answers(candidate, lines, self.rows)
 
 
 def _reads(query: AskedQuery, roles: Roles, columns: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.adversary.findings import CLEAR
 from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
@@ -122,7 +123,7 @@ class Comparison:
             Bar(
                 f"{line['candidate']}, {line['parameter']}", line["reached"],
                 f"{_percent(line['reached'])}, error {_percent(line['error']) or 'not asked'}",
-                line["confidence"], above=line["reached"] > line["confidence"],
+                line["confidence"], above=line["reached"] > line["confidence"] + CLEAR,
             )
             for line in self.overall if line["reached"] is not None
         ]  # fmt: skip

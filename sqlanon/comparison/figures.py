@@ -32,13 +32,14 @@ DIGITS = 12  # of an answer that counts
 class Found:
     """What one candidate answered: a line per figure, its time, and what an adversary may reach.
 
-    lines: none of a candidate that was not asked. attacked: what attacks reach, None where none was run.
+    answers: as `frame_answers` makes them, none of a candidate that was not asked. attacked: what attacks reach, None
+    where none was run.
     """
 
     candidate: Candidate
     seconds: float
     confidence: float
-    lines: Sequence[Mapping[str, Any]]
+    answers: "pd.DataFrame"
     attacked: Resistance | None = None
 
 
@@ -51,16 +52,14 @@ def write_lines(number: int, asked: AskedQuery, answer: "pd.DataFrame", answered
     ]  # fmt: skip
 
 
-def summarize(
-    question: CompareQuestion, roles: Roles, found: Sequence[Found], rows: int, notes: Sequence[str]
-) -> Comparison:
+def summarize(question: CompareQuestion, roles: Roles, found: Sequence[Found], notes: Sequence[str]) -> Comparison:
     """Turn every candidate's answers into lines, a summary, and the command that the target asks for.
 
     A figure whose truth is 0 has no relative error: it is left out and counted. Raises DataError where none is left.
     """
     import pandas as pd
 
-    answers = pd.concat([_frame(outcome, rows) for outcome in found if outcome.lines], ignore_index=True)
+    answers = pd.concat([outcome.answers for outcome in found if len(outcome.answers)], ignore_index=True)
     empty = _have_no_error(answers)
     if empty.all():
         raise DataError("every true answer is 0 or NULL; there is no relative error to compare")
@@ -71,7 +70,7 @@ def summarize(
     for candidate, attacked in ((outcome.candidate, outcome.attacked) for outcome in found):
         if attacked is not None and attacked.unscored:
             remarks.append(f"{candidate.method}, {candidate.parameter}: no attack was scored: {attacked.unscored}")
-    overall = [overall_line(outcome, rows) for outcome in found]
+    overall = [overall_line(outcome) for outcome in found]
     chosen, remark = choose(question, overall)
     remarks += [remark] if remark else []
     asked = [line for line in overall if not math.isnan(line["error"])]
@@ -81,7 +80,7 @@ def summarize(
     )
     return Comparison(
         answers=answers,
-        lines=tuple(line for outcome in found for line in _lines(outcome, rows)),
+        lines=tuple(line for outcome in found for line in _lines(outcome)),
         overall=tuple({**line, "candidate": line["candidate"].method, "parameter": line["candidate"].parameter,
                        "arguments": _arguments(line["candidate"]), "without": line["candidate"].without}
                       for line in overall),
@@ -97,15 +96,15 @@ def _have_no_error(answers: "pd.DataFrame") -> "pd.Series[bool]":
     return answers["truth"].isna() | (answers["truth"] == 0)
 
 
-def _frame(outcome: Found, rows: int) -> "pd.DataFrame":
+def frame_answers(candidate: Candidate, lines: Sequence[Mapping[str, Any]], rows: int) -> "pd.DataFrame":
+    """Return what a candidate answered beside the truths, with errors and bands; rows: of the source."""
     import pandas as pd
 
-    candidate, lines = outcome.candidate, outcome.lines
     frame = pd.DataFrame(lines, columns=ANSWERS)
     # threads add numbers up in any order: the same seed gives the same digits
     numbers = ["truth", "estimate", "low", "high"]
     frame[numbers] = frame[numbers].astype(float).map(lambda number: float(f"{number:.{DIGITS}g}"))
-    frame.insert(0, "knowing", _knowing(candidate))
+    frame.insert(0, "knowing", ", ".join(candidate.background))
     frame.insert(0, "parameter", candidate.parameter)
     frame.insert(0, "method", candidate.method)
     frame["error"] = (frame["estimate"] - frame["truth"]).abs() / frame["truth"].abs()
@@ -121,21 +120,10 @@ def _band(truth: float, is_count: bool, rows: int) -> str:
     return SMALL_COUNTS if truth <= SMALL else next(name for most, name in BANDS if not truth / rows > most)
 
 
-def _judged(outcome: Found, rows: int) -> "pd.DataFrame":
-    """Return those answers of a candidate that have a relative error."""
-    frame = _frame(outcome, rows)
-    return frame[~_have_no_error(frame)]
-
-
-def _knowing(candidate: Candidate) -> str:
-    """Return the columns by which robust's adversary knows the distribution."""
-    return ", ".join(candidate.background)
-
-
-def _lines(outcome: Found, rows: int) -> list[dict[str, Any]]:
+def _lines(outcome: Found) -> list[dict[str, Any]]:
     """Return a line per workload and band of one candidate."""
     candidate, seconds = outcome.candidate, outcome.seconds
-    answers, lines = _judged(outcome, rows), []
+    answers, lines = outcome.answers[~_have_no_error(outcome.answers)], []
     for workload in answers["workload"].unique():
         for band in ORDER:
             part = answers[(answers["workload"] == workload) & (answers["selectivity"] == band)]
@@ -157,13 +145,13 @@ def _arguments(candidate: Candidate) -> dict[str, Any]:
     return candidate.arguments | ({"coarsen": dict(candidate.coarsen)} if candidate.coarsen else {})
 
 
-def overall_line(outcome: Found, rows: int) -> dict[str, Any]:
+def overall_line(outcome: Found) -> dict[str, Any]:
     """Return a candidate's figures over all but small counts, which are meant to be far off, where there are others.
 
     Those of answers are NaN where nothing was asked.
     """
     candidate, attacked = outcome.candidate, outcome.attacked
-    answers = _judged(outcome, rows)
+    answers = outcome.answers[~_have_no_error(outcome.answers)]
     if (answers["selectivity"] != SMALL_COUNTS).any():
         answers = answers[answers["selectivity"] != SMALL_COUNTS]
     unanswered = float(1 - answers["answered"].mean()) if len(answers) else math.nan
@@ -176,14 +164,11 @@ def overall_line(outcome: Found, rows: int) -> dict[str, Any]:
         "coverage": float(answers["inside"].mean()),
         "unanswered": unanswered,
         "confidence": outcome.confidence,
-        "knowing": _knowing(candidate),
+        "knowing": ", ".join(candidate.background),
         "seconds": outcome.seconds,
-        **_reached(attacked),
+        "attacked": attacked,
+        **{name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()},
     }
-
-
-def _reached(attacked: Resistance | None) -> dict[str, Any]:
-    return {"attacked": attacked, **{name: getattr(attacked, attribute, None) for name, attribute in ATTACKED.items()}}
 
 
 def _resists(question: CompareQuestion, line: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from sqlanon.plans import json_schema
 from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.plans.json_schema import Schema
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
-from sqlanon.publishing.thresholds import THRESHOLDS, threshold
+from sqlanon.publishing.thresholds import THRESHOLDS, threshold_of
 from sqlanon.publishing.yaml_file import YamlFile
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
@@ -143,7 +143,8 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     if "key_env" in said:
         arguments["key"] = file.take(("key_env",), _key, said["key_env"], variables)
     require = tuple(
-        file.take(("require", figure), threshold, figure, str(text)) for figure, text in said.get("require", {}).items()
+        file.take(("require", figure), threshold_of, f"{figure} {text}")
+        for figure, text in said.get("require", {}).items()
     )
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = found.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None

@@ -28,10 +28,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
-_FIGURE = re.compile(r"(\w+)(?:\(\s*(\d+(?:\.\d+)?)\s*\))?\Z")
-_WHOLE = re.compile(r"\s*(\w+\s*(?:\([^()]*\))?)\s*((?:[<>=]).*)\Z")
-WRITTEN = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
-_WRITTEN = re.compile(rf"{WRITTEN}\Z")
+_BOUND = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
+_WRITTEN = re.compile(rf"\s*((\w+)(?:\s*\(([^()]*)\))?){_BOUND}")
 
 
 def _posterior(manifest: Manifest) -> float | None:
@@ -62,7 +60,7 @@ ATTACK, SURE, CONFIDENCES = "attack", "sure", (0.5, 0.8, 0.95)
 THRESHOLDS = {
     "type": "object",
     "propertyNames": json_schema.text(rf"{'|'.join((*FIGURES, ATTACK))}|{SURE}\(\s*0\.(5|8|95)\s*\)"),
-    "additionalProperties": json_schema.text(WRITTEN),
+    "additionalProperties": json_schema.text(_BOUND),
 }
 
 
@@ -105,30 +103,21 @@ class Threshold:
         return FIGURES[self.figure](manifest), ""
 
 
-def threshold(figure: str, text: str) -> Threshold:
-    """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none."""
-    parts = _FIGURE.match(figure)
-    name, at = (parts[1], parts[2]) if parts else ("", None)
+def threshold_of(text: str) -> Threshold:
+    """Read `rows >= 1000`, or `sure(0.8) <= 0.001`; raise UsageError for what is no threshold."""
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"{text!r} is no threshold; write a figure, one of {' '.join(_OPERATORS)} and a number, as in"
+            " 'rows >= 1000'"
+        )
+    figure, name, at, relation, bound = match.groups()
     if name not in (*FIGURES, ATTACK, SURE) or (at and name != SURE):
         figures = ", ".join((*FIGURES, ATTACK, "sure(CONFIDENCE)"))
-        raise UsageError(removed("require", name) or f"no figure {figure!r}; thresholds are on {figures}")
-    if name == SURE and float(at or 0) not in CONFIDENCES:
+        raise UsageError(removed("require", name) or f"no figure {figure.strip()!r}; thresholds are on {figures}")
+    if name == SURE and (at or "").strip() not in map(str, CONFIDENCES):
         raise UsageError("sure needs a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)")
-    match = _WRITTEN.match(text)
-    if match is None:
-        number = text.strip() if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text) else "1000"
-        raise UsageError(
-            f"{text!r} is no threshold; write one of {' '.join(_OPERATORS)} and a number, as in '>= {number}'"
-        )
-    return Threshold(name, match[1], float(match[2]), None if at is None else float(at))
-
-
-def threshold_of(text: str) -> Threshold:
-    """Read a threshold in one text, `rows >= 1000`; raise UsageError where it is none."""
-    match = _WHOLE.match(text)
-    if match is None:
-        raise UsageError(f"{text!r} is no threshold; write a figure, a relation and a number, as in 'rows >= 1000'")
-    return threshold(match[1].strip(), match[2])
+    return Threshold(name, relation, float(bound), None if at is None else float(at))
 
 
 def require(thresholds: Iterable[Threshold], manifest: Manifest, attack: "Callable[[], Attack]") -> None:

@@ -192,7 +192,7 @@ MISTAKES = [
     (f"{ANATOMY} -l 3 --into ward", "--database FILE"),
     (f"{ANATOMY} -l 3 --out new --key-file short", "openssl rand -hex 32"),
     (f"{ANATOMY} -l 3 --out new --ledger w", "openssl rand -hex 32"),
-    (f"{ANATOMY} -l 3 --out new --require 'rows > 5 and l > 3'", "'>= 1000'"),
+    (f"{ANATOMY} -l 3 --out new --require 'rows > 5 and l > 3'", "'rows >= 1000'"),
     (ROBUST, "--background-from COLUMNS"),
     (
         f"{ROBUST} --background-from disease",

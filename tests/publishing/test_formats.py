@@ -9,9 +9,9 @@ import yaml
 from hypothesis import HealthCheck, given
 
 import sqlanon
+from sqlanon.cli.verbs.guide import schemas
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
-from sqlanon.publishing.formats import SCHEMAS
 from sqlanon.publishing.job_file import read_job
 from tests.benchmarks.forging import PEOPLE, ROLES
 from tests.databases import database
@@ -20,18 +20,18 @@ from tests.examples import examples
 from tests.nasty_commands import jobs
 from tests.publishing.test_run_job import JOB, write
 
-KEY = "ab" * 32
+KEY, SCHEMAS = "ab" * 32, schemas()
 
 
 def validator(name):
-    return jsonschema.Draft202012Validator(SCHEMAS[name]())
+    return jsonschema.Draft202012Validator(SCHEMAS[name])
 
 
 def test_a_schema_is_printed_and_is_one(shell):
     for name in SCHEMAS:
         done = shell("guide", "formats", "--schema", name)
         assert (done.returncode, done.stderr) == (0, "")
-        assert json.loads(done.stdout) == SCHEMAS[name]()
+        assert json.loads(done.stdout) == SCHEMAS[name]
         jsonschema.Draft202012Validator.check_schema(json.loads(done.stdout))
     assert shell("guide", "--schema", "job").returncode == 0
     for words, says in (
@@ -69,7 +69,7 @@ def test_what_a_ledger_says_is_as_the_schema_says(con, tmp_path):
         columns = {name: sorted(ledger.sql(f"from {name}").columns) for name in ("person", "value")}
     validator("ledger").validate(history)
     assert len(history["releases"]) == 2
-    assert columns == SCHEMAS["ledger"]()["tables"]
+    assert columns == SCHEMAS["ledger"]["tables"]
     assert not validator("ledger").is_valid(history | {"reserve": -1})
 
 

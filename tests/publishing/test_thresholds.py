@@ -15,11 +15,11 @@ SPLU = ["publish", "splu", "patients.parquet", "--quasi", "age", "--sensitive", 
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("rows 500", "is no threshold; write a figure"), ("rows >= many", "write one of >= <= > < = and a number"),
+    ("rows 500", "is no threshold; write a figure"), ("rows >= many", "one of >= <= > < = and a number"),
     ("rows(3) >= 1", "no figure 'rows(3)'"), ("row >= 1", "no figure 'row'"), ("", "is no threshold"),
     ("sure >= 0.5", "sure needs a confidence"), ("sure(0.7) <= 0.1", "sure needs a confidence"),
     ("attack_magic <= 1", "no figure 'attack_magic'; thresholds are on rows,"),
-    ("off_at_least(3) >= 0.5", "was removed in 0.3.0"), ("attack_order < 0", "attack is about the best of all"),
+    ("error_at(1%) <= 0.5", "was removed in 0.3.0"), ("attack_order < 0", "attack is about the best of all"),
 ])  # fmt: skip
 def test_what_is_no_threshold_is_told(text, says):
     with pytest.raises(UsageError) as refused:

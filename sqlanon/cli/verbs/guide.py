@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,13 +35,12 @@ def guide(
     """Show a guide: what a method promises, how a verb is used, with examples that run."""
     guides, topic = topics(), MOVED.get(topic or "", topic)
     if schema is not None:
-        from sqlanon.publishing.formats import SCHEMAS
-
         if topic not in (None, "jobs"):
             raise UsageError(f"the guide {topic!r} has no schemas; type: sqlanon guide jobs --schema {schema}")
-        if schema not in SCHEMAS:
-            raise UsageError(f"there is no format {schema!r}; the formats are {', '.join(SCHEMAS)}")
-        sys.stdout.write(json.dumps(SCHEMAS[schema](), indent=2, ensure_ascii=False) + "\n")
+        formats = schemas()
+        if schema not in formats:
+            raise UsageError(f"there is no format {schema!r}; the formats are {', '.join(formats)}")
+        sys.stdout.write(json.dumps(formats[schema], indent=2, ensure_ascii=False) + "\n")
         return
     if topic is None:
         width = max(map(len, guides))
@@ -61,6 +60,16 @@ def guide(
         console.print(Markdown(text))
     else:  # as it stands, into a pipe or a file
         sys.stdout.write(text)
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the formats that last as JSON schemas, by their names: what sqlanon writes for others, and reads."""
+    from sqlanon.ledgers.contents import ledger_schema
+    from sqlanon.publishing.job_file import job_schema
+    from sqlanon.publishing.run_job import log_schema
+    from sqlanon.releases.manifest_schema import release_schema
+
+    return {"release": release_schema(), "ledger": ledger_schema(), "job": job_schema(), "log": log_schema()}
 
 
 def subject(path: Path) -> str:
