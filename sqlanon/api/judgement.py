@@ -4,33 +4,28 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.recipient import opened
+from sqlanon.api.recipient import NamedRelease, opened
 from sqlanon.api.verbs import (
-    AgainstQuery,
-    Background,
     Coarsen,
-    Labels,
     Model,
     Persons,
     Quasi,
     Query,
-    ScoredBy,
     Secret,
     Sensitive,
     Source,
-    Vary,
     Views,
     replacing,
-    verb,
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, Kind
-from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, PLACES, source_against
-from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import FilePath, Names
+from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, source_against
+from sqlanon.methods.parameters import Parameter, Range, verb
+from sqlanon.methods.request_options import AgainstQuery, Background, FilePath, Labels, Names, ScoredBy, Vary
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
+from sqlanon.releases.opening import RELEASES
 from sqlanon.risks.limits import PAIR
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
@@ -151,7 +146,10 @@ def compare(
         Literal["analysts", "paper"],
         Parameter("What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),
     ] = "analysts",
-    seed: Annotated[int, Parameter("Another number draws other queries.")] = 1,
+    seed: Annotated[
+        int,
+        Parameter("Another number draws other queries.", within=Range("{option} {value} is below 0", {"minimum": 0})),
+    ] = 1,
     target_error: Annotated[
         float | None, SHARE, Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None,
@@ -223,13 +221,13 @@ def breach(
 
 
 Others = Annotated[
-    Iterable["Release"], PLACES, Parameter("Another release of the same people; repeatable.", flag="--with")
+    Iterable["Release"], RELEASES, Parameter("Another release of the same people; repeatable.", flag="--with")
 ]
 
 
 @verb
 def attack(
-    release: "Release | str | Path",
+    release: NamedRelease,
     *,
     against: Annotated[object, PLACE, Parameter("The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
@@ -262,7 +260,7 @@ def _unchanged(release: "Release | str | Path", others: Iterable["Release"]) -> 
 
 @verb
 def report(
-    release: "Release | str | Path",
+    release: NamedRelease,
     out: Annotated[FilePath | None, PATH, Parameter("The .html file to write.")] = None,
     *,
     overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,
@@ -279,7 +277,7 @@ def report(
     ] = None,
     attack: Annotated[
         "Attack | FilePath | None",
-        Kind(lambda _, value: value, typed=Path),
+        Kind(lambda mark, value: value if hasattr(value, "findings") else PATH.read(mark, value), typed=Path),
         Parameter("File of attack --format json: nothing is attacked again."),
     ] = None,
 ) -> "Page":

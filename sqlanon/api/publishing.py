@@ -2,28 +2,28 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, Unpack
+from typing import Annotated, Any, ParamSpec, TypeVar, Unpack
 
-from sqlanon.api.verbs import Dialect, Model, Quasi, ScriptTable, Secret, Sensitive, Views, verb, with_parameters
+from sqlanon.api.verbs import Dialect, Model, Quasi, Query, ScriptTable, Secret, Sensitive, Source, Views
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
+from sqlanon.methods.kinds import TEXT
 from sqlanon.methods.mondrian.plan import MondrianOptions
-from sqlanon.methods.parameters import checked
+from sqlanon.methods.parameters import checked, verb, with_parameters
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
-from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source as SourceRelation
 from sqlanon.plans.roles import split_columns
 from sqlanon.releases.release import Release
-from sqlanon.removed import removed
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Named = Annotated[str, TEXT]  # a method, by its name
 
 
 def _of_method(function: Callable[P, R]) -> Callable[P, R]:
@@ -97,7 +97,8 @@ def mondrian(
     return publish("mondrian", con, source, query=query, **options)
 
 
-def publish(method: str, con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
+@verb
+def publish(method: Named, con: Any, source: Source = None, *, query: Query = None, **options: Any) -> Release:
     """Publish a relation with a method that is named; the functions called as the methods are say what each takes.
 
     con, source, query, options: as for the method's own function. Returns the Release. Raises UsageError and DataError.
@@ -112,7 +113,8 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     return publishing.publish(request_of(arguments, method, source), opener.open())
 
 
-def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
+@verb
+def compile(method: Named, source: ScriptTable, *, dialect: Dialect = "duckdb", con: Any = None, **options: Any) -> str:
     """Return a method's script for an engine's own shell, as `sqlanon compile` prints it.
 
     source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for
@@ -122,8 +124,6 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
 
-    if dialect not in ENGINES:
-        raise UsageError(removed("dialect", dialect) or f"no dialect {dialect!r}; there are {', '.join(ENGINES)}")
     if method == "breach":
         return breach_script(source, dialect=dialect, **options)
     if method == "check":
@@ -149,7 +149,7 @@ def breach_script(
     from sqlanon.publishing.plan_text import table_elsewhere
 
     question = BreachQuestion(source, tuple(views), secret, model)
-    return compile_analysis(question, Source(table_elsewhere(source, dialect)), dialect)
+    return compile_analysis(question, SourceRelation(table_elsewhere(source, dialect)), dialect)
 
 
 @verb
@@ -160,7 +160,7 @@ def check_script(source: ScriptTable, *, quasi: Quasi, sensitive: Sensitive = ()
     from sqlanon.risks.script import compile_check
 
     question = CheckQuestion(source=source, quasi=split_columns(quasi), sensitive=split_columns(sensitive))
-    return compile_check(question, Source(table_elsewhere(source, dialect)), dialect)
+    return compile_check(question, SourceRelation(table_elsewhere(source, dialect)), dialect)
 
 
 def _method(name: str) -> Method[Any]:

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import pandas as pd
 
@@ -15,6 +15,9 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError, raised_as
 from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.methods.kinds import NUMBER, SWITCH, TEXT, WHOLE
+from sqlanon.methods.name_kinds import PATH_TEXT
+from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
@@ -66,7 +69,10 @@ class Breach:
         """Return how many associations there are by tenths of probability, 11 numbers: the last of the certain ones."""
         return [int(self._figures[f"tenth_{number}"]) for number in range(BINS + 1)]
 
-    def require(self, threshold: float | None = None, cover: int | None = None) -> None:
+    @verb
+    def require(
+        self, threshold: Annotated[float | None, NUMBER] = None, cover: Annotated[int | None, WHOLE] = None
+    ) -> None:
         """Raise DataError where an association is more probable than `threshold`, or its cover below `cover`."""
         count, failures = self.summary["associations"], []
         if threshold is not None and (above := self.above(threshold)):
@@ -79,7 +85,8 @@ class Breach:
         if failures:
             raise DataError(f"these views are not safe as asked: {'; '.join(failures)}")
 
-    def above(self, threshold: float) -> int:
+    @verb
+    def above(self, threshold: Annotated[float, NUMBER]) -> int:
         """Return how many associations are above `threshold` (0 to 1), or may be within their error bound."""
         return int(self._summarize(float(threshold), 1)["over_threshold"])
 
@@ -87,7 +94,8 @@ class Breach:
         """Return how many associations have a cover of fewer than `k` properties."""
         return int(self._summarize(1.0, k)["under_cover"])
 
-    def pages(self, size: int = PAGE) -> Iterator[pd.DataFrame]:
+    @verb
+    def pages(self, size: Annotated[int, WHOLE] = PAGE) -> Iterator[pd.DataFrame]:
         """Yield all associations from the most probable on, in frames of `size` rows: memory is bounded."""
         # Ranked once: a page by LIMIT and OFFSET would sort all associations again.
         relation = relation_name(str(self.relation_name)[1:-1], "_ranked")
@@ -99,7 +107,10 @@ class Breach:
             ordered = f"{page} order by position asc nulls last"
             yield _list_sizes(self.engine.frame(ordered).drop(columns="position"))
 
-    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    @verb
+    def write(
+        self, path: Annotated[str | os.PathLike[str], PATH_TEXT], overwrite: Annotated[bool, SWITCH] = False
+    ) -> None:
         """Write all associations to a file that its owner alone may read, whole or not at all.
 
         path: ends in .parquet, .csv or .json. overwrite: whether a file that stands there is replaced. Raises
@@ -111,7 +122,8 @@ class Breach:
         with raised_as(TargetError, failure), write_atomically(target, failure) as place:
             self._write(place)
 
-    def store(self, table: str) -> None:
+    @verb
+    def store(self, table: Annotated[str, TEXT]) -> None:
         """Keep all associations in a table of the database, for good.
 
         table: NAME or SCHEMA.NAME. Raises TargetError where it exists, or is no such name.

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlanon
-from sqlanon.api.verbs import parameters_of
 from sqlanon.engines.base import Engine
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.parameters import Parameter, parameters_of
 from sqlanon.page.values import command_words
 from sqlanon.publishing.thresholds import split_threshold
 

@@ -1,15 +1,18 @@
 """Where a release lies, and what is read to open it: files in a directory, or tables in a schema of a database."""
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlanon.bounded_files import UnfitFileError, read_text, require_regular
 from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
+from sqlanon.methods.kinds import LISTED, Kind, one_or_several, refused
 from sqlanon.plans.json_schema import UnknownMember, shown_path
 from sqlanon.plans.manifest import Manifest, maker, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
@@ -20,6 +23,19 @@ from sqlanon.version import VERSION
 _STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
 State = tuple[int, int, int, int]  # inode numbers of a directory and its manifest, and the manifest's size and time
+
+
+def _release(mark: str, value: Any) -> Any:
+    from sqlanon.releases.asked_release import AskedRelease
+
+    if not isinstance(value, AskedRelease | str | os.PathLike):
+        raise refused(mark, value, "is no release; give one that is open, or its path")
+    return value
+
+
+# a release, or its directory; one or several
+RELEASE = Kind(_release)
+RELEASES = Kind(lambda mark, value: tuple(_release(mark, each) for each in one_or_several(value)), typed=LISTED)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import sqlanon
 from sqlanon.engines.base import Engine
@@ -12,13 +12,16 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
+from sqlanon.methods.kinds import SWITCH, TEXT, WHOLE
+from sqlanon.methods.name_kinds import PATH
+from sqlanon.methods.parameters import verb
 from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.asked_release import AskedRelease
-from sqlanon.releases.opening import find_in_directory, find_in_schema, releases_in
+from sqlanon.releases.opening import RELEASE, find_in_directory, find_in_schema, releases_in
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from sqlanon.releases.verification_run import Evidence
 
 
+Earlier = Annotated["str | Path | Release | None", RELEASE]
 SHOWN_ROWS = 10  # of each table
 
 
@@ -40,7 +44,8 @@ class Release(AskedRelease):
     expected = ""  # what an attack was expected to reach, in words, where that was looked at as it was published
     reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
-    def table(self, name: str) -> "duckdb.DuckDBPyRelation":
+    @verb
+    def table(self, name: Annotated[str, TEXT]) -> "duckdb.DuckDBPyRelation":
         """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order.
 
         name: one of `tables` (`qit`, `st`, `data`). Raises ReleaseError for another.
@@ -50,15 +55,16 @@ class Release(AskedRelease):
         relation: duckdb.DuckDBPyRelation = self.engine.relation(f"select * from {self.tables[name]}")
         return relation
 
+    @verb
     def verify(
         self,
         against: object = None,
         voters: object = None,
-        background: object = (),
+        background: Any = (),
         r: float | None = None,
-        since: "str | Path | Release | None" = None,
+        since: Earlier = None,
         query: str | None = None,
-        coarsen: object = None,
+        coarsen: Any = None,
         id: "Names" = (),
         vary: str | None = None,
     ) -> Report:
@@ -99,7 +105,8 @@ class Release(AskedRelease):
         with self.engine.snapshot() if self.form.nested else nullcontext(), closing(self.published_tables) as published:
             return verify_release(published, self.form, self.place, evidence)
 
-    def verification_sql(self, *, since: "str | Path | Release | None" = None, **evidence: Any) -> str:
+    @verb
+    def verification_sql(self, *, since: Earlier = None, **evidence: Any) -> str:
         """Return the statements that `verify` would run, in order, each under its name in a comment; none is run.
 
         since, evidence: as for `verify`, with its errors.
@@ -113,7 +120,13 @@ class Release(AskedRelease):
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"
 
-    def complete(self, tables: int = 10, seed: int | None = None, sensitive: str | None = None) -> "Completed":
+    @verb
+    def complete(
+        self,
+        tables: Annotated[int, WHOLE] = 10,
+        seed: Annotated[int | None, WHOLE] = None,
+        sensitive: Annotated[str | None, TEXT] = None,
+    ) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
 
         tables: how many, from 1 to 99. seed: the same one gives the same tables. sensitive: of several columns in
@@ -127,7 +140,8 @@ class Release(AskedRelease):
         opening, parts = self.form.completion, self.form.has_several(self.manifest)
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
-    def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
+    @verb
+    def write(self, directory: Annotated[str | Path, PATH], overwrite: Annotated[bool, SWITCH] = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all.
 
         directory: must not exist, unless `overwrite` and it is a release, whose listed files are replaced. Returns the

@@ -245,7 +245,7 @@ def test_files_are_written_whole_and_kept_apart(tmp_path):
     ("given", "message"),
     [
         ({"methods": "anatomy,magic"}, "methods names 'magic'"),
-        ({"l": "3,x"}, "l takes whole numbers"),
+        ({"l": "3,x"}, "nor several, for example 3,5,10"),
         ({"l": 1}, "at least 2"),
         ({"gamma": []}, "at least 2"),
         (
