@@ -90,6 +90,8 @@ def check(
     from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
+    if overwrite and failing is None:
+        raise UsageError(f"{option('overwrite', True)} replaces the file that {option('failing')} names; there is none")
     opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
@@ -178,6 +180,8 @@ def compare(
     from sqlanon.comparison.files import check_folder, write_comparison
     from sqlanon.comparison.question import CompareQuestion
 
+    if overwrite and out is None:
+        raise UsageError(f"{option('overwrite', True)} replaces what {option('out')} names; there is none")
     opener, source = session_and_source(con, source, query)
     strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
     question = CompareQuestion(

@@ -168,7 +168,12 @@ TEXT_BY_COLUMN = Kind(_text_by_column)
 TEXTS = Kind(read_texts, typed=LISTED)
 WHOLE = Kind(whole_number, typed=int, schema=lambda limits: {"type": "integer", **limits})
 NUMBER = Kind(number, typed=float, schema=lambda limits: {"type": "number", **limits})
-SHARE = replace(NUMBER, read=_share, typed=str)
+SHARE = replace(
+    NUMBER,
+    read=_share,
+    typed=str,
+    job=json_schema.either(json_schema.number(0, 1), json_schema.text(r"\d+(\.\d+)?\s*%")),
+)
 SWITCH = Kind(_switch, typed=bool, schema=lambda _: {"type": "boolean"})
 WHOLE_NUMBERS = Kind(_whole_numbers)
 WORDS = Kind(_words, shown=",".join)

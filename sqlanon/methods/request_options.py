@@ -171,8 +171,7 @@ class RowTreatment(TypedDict, total=False):
         str | Iterable[str],
         TEXTS,
         Parameter(
-            "Threshold, e.g. 'rows >= 500' or 'off_at_least(3) >= 0.5'; nothing is published where one is missed;"
-            " repeatable.",
+            "Threshold, e.g. 'rows >= 500' or 'attack <= 0.25'; nothing is published where one is missed; repeatable.",
             (),
             compiled=False,
             job=False,

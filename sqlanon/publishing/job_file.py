@@ -142,7 +142,8 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     if "key_env" in said:
         arguments["key"] = file.take(("key_env",), _key, said["key_env"], variables)
     require = tuple(
-        file.take(("require", figure), threshold, figure, str(text)) for figure, text in said.get("require", {}).items()
+        file.take(("require", figure), threshold, figure, str(text), method)
+        for figure, text in said.get("require", {}).items()
     )
     # a DSN may hold a password: the variable that the command line reads serves a job, too
     dsn = found.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None

@@ -80,12 +80,17 @@ def request_of(
     """Return the request of a method's declared arguments."""
     out, into = arguments.get("out"), arguments.get("into")
     if out is not None and into is not None:
-        raise UsageError(f"say {option('out')} or {option('into')}, not both")
+        raise UsageError(f"say {option('out')} or {option('into')}, not both: a release goes to one place")
+    if arguments.get("draws") == "random" and arguments.get("key") is not None:
+        raise UsageError(
+            f"{option('draws', 'random')} draws without a key: leave out one of them (SQLANON_KEY is a key, too)"
+        )
     read = source.tables if isinstance(source, QueriedSource) else ()
     own = {name: arguments[name] for name in METHODS[method].parameters if name in arguments}
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
-    named |= {"place": Place.of(out, into), "require": tuple(map(threshold_of, arguments.get("require", ())))}
+    require = tuple(threshold_of(text, method) for text in arguments.get("require", ()))
+    named |= {"place": Place.of(out, into), "require": require}
     named |= {"parameters": own, "files": (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))}
     return ReleaseRequest(**named)
 

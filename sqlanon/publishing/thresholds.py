@@ -9,12 +9,12 @@ the values of at most a quarter of the people; `sure(0.8) <= 0.001`: at most one
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
-from sqlanon.forms import form_of
+from sqlanon.forms import form_of, form_of_method
 from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest
 from sqlanon.wording import option
@@ -35,6 +35,18 @@ WRITTEN = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
 _WRITTEN = re.compile(rf"{WRITTEN}\Z")
 
 
+# figures that verification finds, under the first of these names
+_VERIFIED = {
+    "l": ("diversity", "l"),
+    "confidence": ("confidence", "largest_confidence"),
+    **{name: (name,) for name in ("smallest_group", "largest_group", "reconstruction_error_ratio")},
+}
+
+
+def _verified(names: Sequence[str], manifest: Manifest) -> Any:
+    return next((manifest["verified"][name] for name in names if name in manifest["verified"]), None)
+
+
 def _posterior(manifest: Manifest) -> float | None:
     """Return the largest posterior of a release proved class by class, else what its posteriors were held to."""
     posterior = manifest["verified"].get("classes")
@@ -47,12 +59,15 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
     "groups": lambda manifest: manifest.get("groups"),
     "dropped_rows": lambda manifest: manifest.get("dropped_rows"),
     "dropped_share": lambda manifest: _share(manifest.get("dropped_rows", 0), manifest["rows"]),
-    "l": lambda manifest: manifest["verified"].get("diversity"),
-    "confidence": lambda manifest: manifest["verified"].get("confidence"),
     "posterior": _posterior,
-    "smallest_group": lambda manifest: manifest["verified"].get("smallest_group"),
-    "largest_group": lambda manifest: manifest["verified"].get("largest_group"),
-    "reconstruction_error_ratio": lambda manifest: manifest["verified"].get("reconstruction_error_ratio"),
+    **{figure: functools.partial(_verified, names) for figure, names in _VERIFIED.items()},
+}
+# the figures that some forms do not tell, by what a form verifies that tells them
+_TOLD_BY = {
+    **_VERIFIED,
+    "groups": ("smallest_group", "boxes"),
+    "posterior": ("classes",),
+    **dict.fromkeys(("off_at_least", "error_at"), ("retention",)),
 }
 
 
@@ -120,13 +135,17 @@ class Threshold:
         return FIGURES[self.figure](manifest), ""
 
 
-def threshold(figure: str, text: str) -> Threshold:
-    """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none."""
+def threshold(figure: str, text: str, method: str) -> Threshold:
+    """Read `>= 1000` as a threshold on `figure`; raise UsageError where it is none, or no figure of the method's."""
     parts = _FIGURE.match(figure)
     name = parts[1] if parts else ""
     if parts is None or name not in (*FIGURES, *ATTACKS, *FIGURES_AT) or (parts[2] and name not in FIGURES_AT):
         figures = ", ".join((*FIGURES, *ATTACKS, "off_at_least(COUNT)", "error_at(SHARE)", "sure(CONFIDENCE)"))
         raise UsageError(f"no figure {figure!r}; thresholds are on {figures}")
+    form = form_of_method(method)
+    if name in _TOLD_BY and not form.figures.keys() & {*_TOLD_BY[name]}:
+        told = ", ".join(each for each in (*FIGURES, *FIGURES_AT) if form.figures.keys() & {*_TOLD_BY.get(each, ())})
+        raise UsageError(f"releases of {method} have no figure {name!r}; beside rows and attacks they have {told}")
     match = _WRITTEN.match(text)
     if match is None:
         number = text.strip() if re.fullmatch(r"\s*\d+(\.\d+)?\s*", text) else "1000"
@@ -150,9 +169,9 @@ def _argument(name: str, number: str | None, percent: bool) -> float | None:
     return value
 
 
-def threshold_of(text: str) -> Threshold:
-    """Read a threshold in one text, `rows >= 1000`; raise UsageError where it is none."""
-    return threshold(*split_threshold(text))
+def threshold_of(text: str, method: str) -> Threshold:
+    """Read a threshold in one text, `rows >= 1000`; raise UsageError as `threshold` does."""
+    return threshold(*split_threshold(text), method)
 
 
 def split_threshold(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from sqlanon.api import recipient
 from sqlanon.cli.app import command
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import ReleaseArgument, Session
+from sqlanon.cli.options import ReleaseArgument, Session, refuse_alone
 from sqlanon.errors import UsageError
 from sqlanon.plain_values import visible
 from sqlanon.read_places import check_new_file
@@ -62,13 +62,12 @@ def verify(
     """Prove from the published files what can be proved; exit 3 where something fails or is not proved."""
     from sqlanon.cli import display
 
+    refuse_alone(overwrite, "--out", out)
     files = (*values.get("background", ()), values.get("voters"), values.get("since"))
     opened = session.open_against(release, values, *files)
-    if out is not None or overwrite:
+    if out is not None:
         from sqlanon.publishing.kept_files import check_paths
 
-        if out is None:
-            raise UsageError("--overwrite replaces the file that --out names, and there is none")
         if "voters" not in values:
             raise UsageError("--out saves what is found of the list that --voters names, and there is none")
         earlier = Path(values["since"]) if "since" in values else None
@@ -118,12 +117,11 @@ def estimate(
     """
     from sqlanon.cli import display
 
+    refuse_alone(overwrite, "--plot", plot)
     query, opened = values.pop("query"), session.open_release(release)
-    if plot is not None or overwrite:
+    if plot is not None:
         from sqlanon.charts.drawing import FORMATS, require
 
-        if plot is None:
-            raise UsageError("--overwrite replaces the file that --plot names, and there is none")
         require()
         check_new_file(plot, FORMATS, "--plot", overwrite, [opened.directory], [session.database])
     if session.sql:
