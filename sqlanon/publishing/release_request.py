@@ -81,7 +81,7 @@ def request_of(
     out, into = arguments.get("out"), arguments.get("into")
     if out is not None and into is not None:
         raise UsageError(f"say {option('out')} or {option('into')}, not both: a release goes to one place")
-    if arguments.get("draws") == "random" and arguments.get("key") is not None:
+    if arguments.get("draws") == "random" and arguments.get("key") and not arguments.get("ledger"):
         raise UsageError(
             f"{option('draws', 'random')} draws without a key: leave out one of them (SQLANON_KEY is a key, too)"
         )
@@ -129,7 +129,7 @@ def prepare(
     """
     method, parameters = METHODS[asked.method], {**asked.parameters, **parameters}
     source, types = engine.find_source(asked.source)
-    roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+    roles = resolve_roles(types, asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)
     _refuse_types(source, types, roles, source.lists if method.takes_lists else {})
     of_persons = bool(roles.identifier) and asked.unit == "person" and method.takes_sets
@@ -142,7 +142,7 @@ def prepare(
                 about=[name],
             )
     if asked.vary is not None:
-        source = source.of_people(list(types), roles.identifier, roles.quasi, asked.vary)
+        source = source.of_people(types, roles.identifier, roles.quasi, asked.vary)
     sets = False
     if of_persons and dialect is None and following is None:
         sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])

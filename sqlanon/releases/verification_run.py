@@ -46,7 +46,7 @@ def report_look_alikes(published: PublishedTables, source: Source, types: Mappin
     if "look_alikes" in published.engine.lacks:
         return []
     columns, alike = published.manifest["columns"]["sensitive"], {}
-    for column, name in zip(columns, resolve_names(list(types), columns), strict=True):
+    for column, name in zip(columns, resolve_names(types, columns), strict=True):
         if types[name] == "VARCHAR":
             value = Sql(f"(select cast({ident(name)} as varchar) as value from {source.relation})")
             sql = published.query("verify/rows/look_alikes", {"original": value})
