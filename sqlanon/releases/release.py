@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb, open_reader
-from sqlanon.errors import ReleaseError
+from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods.kinds import SWITCH, TEXT, WHOLE
@@ -238,7 +238,16 @@ def open_release(
         engine = engine or open_reader()
         return Release(engine, *find_in_directory(directory, engine))
     opened_here = engine is None and not directory.is_dir()
-    engine = engine or open_duckdb(database, readable=readable if opened_here else None)
+    if engine is None:
+        own = open_duckdb(database, readable=readable if opened_here else None)
+        try:
+            release = open_release(path, database, own)
+        except SqlanonError:
+            own.connection.close()  # or nobody could write to the file
+            raise
+        if opened_here and not readable:
+            release.reopen = lambda files: open_release(path, database, readable=files)
+        return release
     is_schema = engine.tables(str(path)) is not None
     if directory.is_dir() and "directory" not in engine.lacks:
         if is_schema:
@@ -247,10 +256,7 @@ def open_release(
                 " or the schema from another folder"
             )
         return Release(engine, *find_in_directory(directory, engine))
-    release = Release(engine, *find_in_schema(str(path), engine))
-    if opened_here and not readable:
-        release.reopen = lambda files: open_release(path, database, readable=files)
-    return release
+    return Release(engine, *find_in_schema(str(path), engine))
 
 
 def _describe_absent(directory: Path) -> str:
