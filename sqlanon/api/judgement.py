@@ -19,10 +19,10 @@ from sqlanon.api.verbs import (
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, Kind
+from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, FilePath, Kind
 from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, source_against
 from sqlanon.methods.parameters import Parameter, Range, verb
-from sqlanon.methods.request_options import AgainstQuery, Background, FilePath, Labels, Names, ScoredBy, Vary
+from sqlanon.methods.request_options import AgainstQuery, Background, Labels, Names, ScoredBy, Vary
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
 from sqlanon.releases.opening import RELEASES

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
+from sqlanon.methods.kinds import FilePath
 from sqlanon.methods.name_kinds import COLUMNS, PATH_TEXT, PLACE
 from sqlanon.methods.parameters import Parameter, verb
-from sqlanon.methods.request_options import FilePath, Into, Names, Out, Overwrite
+from sqlanon.methods.request_options import Into, Names, Out, Overwrite
 from sqlanon.plans.plan import Unit
 from sqlanon.wording import option
 

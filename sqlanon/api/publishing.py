@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, ParamSpec, TypeVar, Unpack
+from typing import Any, ParamSpec, TypeVar, Unpack
 
 from sqlanon.api.verbs import Dialect, Model, Quasi, Query, ScriptTable, Secret, Sensitive, Source, Views
 from sqlanon.engines.connect import engine_of, session_and_source
@@ -10,7 +10,6 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
-from sqlanon.methods.kinds import TEXT
 from sqlanon.methods.mondrian.plan import MondrianOptions
 from sqlanon.methods.parameters import checked, verb, with_parameters
 from sqlanon.methods.robust.options import RobustOptions
@@ -23,7 +22,6 @@ from sqlanon.releases.release import Release
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Named = Annotated[str, TEXT]  # a method, by its name
 
 
 def _of_method(function: Callable[P, R]) -> Callable[P, R]:
@@ -98,7 +96,7 @@ def mondrian(
 
 
 @verb
-def publish(method: Named, con: Any, source: Source = None, *, query: Query = None, **options: Any) -> Release:
+def publish(method: str, con: Any, source: Source = None, *, query: Query = None, **options: Any) -> Release:
     """Publish a relation with a method that is named; the functions called as the methods are say what each takes.
 
     con, source, query, options: as for the method's own function. Returns the Release. Raises UsageError and DataError.
@@ -114,7 +112,7 @@ def publish(method: Named, con: Any, source: Source = None, *, query: Query = No
 
 
 @verb
-def compile(method: Named, source: ScriptTable, *, dialect: Dialect = "duckdb", con: Any = None, **options: Any) -> str:
+def compile(method: str, source: ScriptTable, *, dialect: Dialect = "duckdb", con: Any = None, **options: Any) -> str:
     """Return a method's script for an engine's own shell, as `sqlanon compile` prints it.
 
     source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for

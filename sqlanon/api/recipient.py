@@ -7,10 +7,10 @@ from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.estimators import ESTIMATOR_NAMES
-from sqlanon.methods.kinds import NUMBER, choice
-from sqlanon.methods.name_kinds import PATH, PATH_TEXT, PLACE
+from sqlanon.methods.kinds import FilePath, choice
+from sqlanon.methods.name_kinds import PATH, PLACE
 from sqlanon.methods.parameters import Parameter, verb
-from sqlanon.methods.request_options import AgainstQuery, Background, FilePath, Labels, ScoredBy, Vary
+from sqlanon.methods.request_options import AgainstQuery, Background, Labels, ScoredBy, Vary
 from sqlanon.releases.opening import RELEASE
 from sqlanon.wording import option
 
@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     from sqlanon.verification.checks import Report
 
 
-# a DuckDB file, and what names a release or is one
-Database = Annotated[FilePath | None, PATH_TEXT]
 NamedRelease = Annotated["Release | str | Path", RELEASE]
 
 
 @verb
-def open(path: Annotated[FilePath, PATH_TEXT], database: Database = None, con: Any = None) -> "Release":
+def open(path: FilePath, database: FilePath | None = None, con: Any = None) -> "Release":
     """Open a release; what it says and whether it is whole, `verify` of it tells.
 
     path: a directory, or with `database` (a DuckDB file) the name of a schema in it. con: an open connection or session
@@ -76,7 +74,7 @@ def complete(
 
 
 @verb
-def pool(estimates: Any, std_errors: Any, complete_df: Annotated[float | None, NUMBER] = None) -> "pd.DataFrame":
+def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":
     """Pool what several completed tables say (Rubin's rules).
 
     estimates, std_errors: a row per table and a column per parameter, or one number per table. complete_df: the degrees
@@ -90,7 +88,7 @@ def pool(estimates: Any, std_errors: Any, complete_df: Annotated[float | None, N
 
 @verb
 def verify(
-    release: Annotated[FilePath, PATH_TEXT],
+    release: FilePath,
     *,
     against: Annotated[object, PLACE, Parameter("The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
@@ -110,7 +108,7 @@ def verify(
         ),
     ] = None,
     voters: Annotated[object, PLACE, Parameter("A list of people with the quasi columns.")] = None,
-    database: Database = None,
+    database: FilePath | None = None,
     con: Any = None,
 ) -> "Report":
     """Prove from the published files what can be proved: `open(release, database, con)` and its `verify`.
@@ -124,7 +122,7 @@ def verify(
 
 @verb
 def estimate(
-    release: Annotated[FilePath, PATH_TEXT],
+    release: FilePath,
     query: Annotated[
         str,
         Parameter(
@@ -136,7 +134,7 @@ def estimate(
     ] = None,
     *,
     timeout: Annotated[float, Parameter("Seconds after which the query is interrupted.")] = LONGEST,
-    database: Database = None,
+    database: FilePath | None = None,
     con: Any = None,
 ) -> "Answer":
     """Answer one aggregate query from a release; for several, open it once: `open(release).estimate_many(queries)`.

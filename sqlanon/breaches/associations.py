@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Any
 
 import pandas as pd
 
@@ -15,8 +15,6 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError, raised_as
 from sqlanon.html_tables import write_paragraphs, write_table
-from sqlanon.methods.kinds import NUMBER, SWITCH, TEXT, WHOLE
-from sqlanon.methods.name_kinds import PATH_TEXT
 from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
@@ -70,9 +68,7 @@ class Breach:
         return [int(self._figures[f"tenth_{number}"]) for number in range(BINS + 1)]
 
     @verb
-    def require(
-        self, threshold: Annotated[float | None, NUMBER] = None, cover: Annotated[int | None, WHOLE] = None
-    ) -> None:
+    def require(self, threshold: float | None = None, cover: int | None = None) -> None:
         """Raise DataError where an association is more probable than `threshold`, or its cover below `cover`."""
         count, failures = self.summary["associations"], []
         if threshold is not None and (above := self.above(threshold)):
@@ -86,7 +82,7 @@ class Breach:
             raise DataError(f"these views are not safe as asked: {'; '.join(failures)}")
 
     @verb
-    def above(self, threshold: Annotated[float, NUMBER]) -> int:
+    def above(self, threshold: float) -> int:
         """Return how many associations are above `threshold` (0 to 1), or may be within their error bound."""
         return int(self._summarize(float(threshold), 1)["over_threshold"])
 
@@ -95,7 +91,7 @@ class Breach:
         return int(self._summarize(1.0, k)["under_cover"])
 
     @verb
-    def pages(self, size: Annotated[int, WHOLE] = PAGE) -> Iterator[pd.DataFrame]:
+    def pages(self, size: int = PAGE) -> Iterator[pd.DataFrame]:
         """Yield all associations from the most probable on, in frames of `size` rows: memory is bounded."""
         # Ranked once: a page by LIMIT and OFFSET would sort all associations again.
         relation = relation_name(str(self.relation_name)[1:-1], "_ranked")
@@ -108,9 +104,7 @@ class Breach:
             yield _list_sizes(self.engine.frame(ordered).drop(columns="position"))
 
     @verb
-    def write(
-        self, path: Annotated[str | os.PathLike[str], PATH_TEXT], overwrite: Annotated[bool, SWITCH] = False
-    ) -> None:
+    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write all associations to a file that its owner alone may read, whole or not at all.
 
         path: ends in .parquet, .csv or .json. overwrite: whether a file that stands there is replaced. Raises
@@ -123,7 +117,7 @@ class Breach:
             self._write(place)
 
     @verb
-    def store(self, table: Annotated[str, TEXT]) -> None:
+    def store(self, table: str) -> None:
         """Keep all associations in a table of the database, for good.
 
         table: NAME or SCHEMA.NAME. Raises TargetError where it exists, or is no such name.

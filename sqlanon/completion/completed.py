@@ -4,14 +4,12 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.bounded_files import file_sha256, parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
-from sqlanon.methods.kinds import SWITCH, WHOLE
-from sqlanon.methods.name_kinds import PATH_TEXT
 from sqlanon.methods.parameters import verb
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import refuse_in_release
@@ -70,7 +68,7 @@ class Completed:
         return (self.engine.frame(self._select(number)) for number in range(1, len(self) + 1))
 
     @verb
-    def table(self, number: Annotated[int, WHOLE]) -> Any:
+    def table(self, number: int) -> Any:
         """Return one table as the engine's lazy object (DuckDB: a relation).
 
         number: counted from 1. Raises UsageError where there is no such table.
@@ -84,9 +82,7 @@ class Completed:
         return f"select * from {self._relations[number - 1]} order by {order}"
 
     @verb
-    def write(
-        self, directory: Annotated[str | os.PathLike[str], PATH_TEXT], overwrite: Annotated[bool, SWITCH] = False
-    ) -> list[Path]:
+    def write(self, directory: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
         """Write the tables to a directory, `completed_01.parquet` …, whole or not at all.
 
         Returns the files. Raises TargetError for what is there already, unless it is older completed tables and

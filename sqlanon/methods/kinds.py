@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
@@ -82,6 +82,12 @@ def number(mark: str, value: Any) -> float:
     if not isinstance(value, Integral | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
         raise refused(mark, value, "is not a number")
     return value if isinstance(value, float) else int(value)
+
+
+def _path(mark: str, path: Any) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise refused(mark, path, "is not a path; give a text or a Path")
+    return str(os.fspath(path))
 
 
 def _share(mark: str, value: Any) -> float:
@@ -183,12 +189,26 @@ BLOCK = Kind(
     schema=lambda limits: json_schema.either(json_schema.word("all"), {"type": "integer", **limits}),
     shown=lambda value: "all" if value is None else value,
 )
-_KINDS: dict[Any, Kind] = {str: TEXT, int: WHOLE, float: NUMBER, bool: SWITCH}
+FilePath = str | os.PathLike[str]
+PATH_NAME = Kind(_path)
+_KINDS: dict[frozenset[Any], Kind] = {
+    frozenset([str]): TEXT,
+    frozenset([int]): WHOLE,
+    frozenset([float]): NUMBER,
+    frozenset([bool]): SWITCH,
+    **dict.fromkeys((frozenset([str, Path]), frozenset(get_args(FilePath))), PATH_NAME),
+}
 
 
-def kind_of(python_type: Any, or_none: bool = False) -> Kind:
-    """Return how values of a plain type are read: text, number, yes or no, a few words; any of these, or None."""
+def kind_of(python_type: Any, or_none: bool = False) -> Kind | None:
+    """Return how values of a plain type are read: text, number, yes or no, path, a few words; any of these, or None.
+
+    None for a type that says too little.
+    """
     if get_origin(python_type) is Literal:
         return choice(get_args(python_type), or_none)
-    others = [each for each in get_args(python_type) if each is not NoneType]
-    return kind_of(others[0], or_none=True) if len(others) == 1 else _KINDS[python_type]
+    is_union = get_origin(python_type) in (Union, UnionType)
+    others = [each for each in get_args(python_type) if each is not NoneType] if is_union else [python_type]
+    if is_union and len(others) == 1:
+        return kind_of(others[0], or_none=True)
+    return _KINDS.get(frozenset(others)) if all(isinstance(each, Hashable) for each in others) else None

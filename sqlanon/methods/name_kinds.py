@@ -10,6 +10,7 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import (
     LISTED,
+    PATH_NAME,
     TEXT,
     TEXT_OF_JOB,
     TEXTS,
@@ -96,12 +97,6 @@ def _rules_beside(folder: Any, rules: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _path(mark: str, path: Any) -> str:
-    if not isinstance(path, str | os.PathLike):
-        raise refused(mark, path, "is not a path; give a text or a Path")
-    return str(os.fspath(path))
-
-
 def _pairs(text: str) -> list[tuple[str, str, str]]:
     """Split COLUMN=VALUE at its last `=`, several at commas."""
     # a column's name may hold commas and equals signs: split only where that is unambiguous
@@ -180,13 +175,15 @@ COARSEN = Kind(
     job=json_schema.keyed(json_schema.either(TEXT_OF_JOB, {"type": "number"})),
     beside=_rules_beside,
 )
-PATH = Kind(lambda mark, value: Path(_path(mark, value)), typed=Path)
-PATH_TEXT = Kind(_path, beside=lambda folder, text: folder.file(text))
+PATH = Kind(lambda mark, value: Path(PATH_NAME.read(mark, value)), typed=Path)
+PATH_TEXT = replace(PATH_NAME, beside=lambda folder, text: folder.file(text))
 # the path of a release, or its schema's name
-RELEASE_PLACE = Kind(_path, beside=lambda folder, text: folder.release(text))
-SCHEMA_NAME = Kind(TEXT.read, beside=lambda folder, text: folder.expanded(text))
+RELEASE_PLACE = replace(PATH_NAME, beside=lambda folder, text: folder.release(text))
+SCHEMA_NAME = replace(TEXT, beside=lambda folder, text: folder.expanded(text))
 # paths of files to appear: one, several or none
-FILES: Kind = Kind(lambda mark, value: tuple(Path(_path(mark, path)) for path in _several(value)), typed=list[Path])
+FILES: Kind = Kind(
+    lambda mark, value: tuple(Path(PATH_NAME.read(mark, path)) for path in _several(value)), typed=list[Path]
+)
 FILE = replace(FILES, typed=Path)
 
 

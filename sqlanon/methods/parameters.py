@@ -110,23 +110,18 @@ class Parameter:
 
 
 def declaration(name: str, annotation: Any) -> Parameter | None:
-    """Return what `Annotated[type, Parameter(…)]` declares under a name, None for an annotation that declares nothing.
+    """Return what `Annotated[type, Parameter(…)]`, or a type, declares under a name; None where it says too little.
 
-    How values are read follows from the type; where it says too little, a Kind stands beside it, or alone: then only
-    Python takes the parameter, which has no help.
+    How values are read follows from the type; where it says too little, a Kind stands beside it. Without a Parameter
+    only Python takes it, and it has no help.
     """
     metadata = getattr(annotation, "__metadata__", ())
-    parameter = next((each for each in metadata if isinstance(each, Parameter)), None)
-    kind = next((each for each in metadata if isinstance(each, Kind)), None)
-    if parameter is None and kind is None:
+    parameter = next((each for each in metadata if isinstance(each, Parameter)), Parameter(""))
+    python_type = annotation.__origin__ if metadata else annotation
+    kind = next((each for each in metadata if isinstance(each, Kind)), None) or kind_of(python_type)
+    if kind is None:
         return None
-    python_type = annotation.__origin__
-    return replace(
-        parameter or Parameter(""),
-        name=name,
-        python_type=getattr(python_type, "__forward_arg__", python_type),
-        kind=kind or kind_of(python_type),
-    )
+    return replace(parameter, name=name, python_type=getattr(python_type, "__forward_arg__", python_type), kind=kind)
 
 
 def declared(options: type) -> dict[str, Parameter]:

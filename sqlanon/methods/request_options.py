@@ -1,11 +1,10 @@
 """Options that the function, command and job of every method take beside its own parameters, declared once."""
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Required, TypedDict
 
 from sqlanon.key import Key
-from sqlanon.methods.kinds import TEXT, TEXTS, Kind
+from sqlanon.methods.kinds import TEXT, TEXTS, FilePath, Kind
 from sqlanon.methods.name_kinds import (
     COARSEN,
     COLUMNS,
@@ -22,7 +21,6 @@ from sqlanon.wording import option
 
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
 Names = str | Iterable[str]
-FilePath = str | os.PathLike[str]
 
 
 class LedgerOptions(TypedDict, total=False):

@@ -18,7 +18,7 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
-from sqlanon.methods.kinds import NUMBER, TEXT, TEXTS, choice
+from sqlanon.methods.kinds import TEXTS, choice
 from sqlanon.methods.parameters import verb
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("sqlanon")
 T = TypeVar("T")
-Query = Annotated[str, TEXT]
 Queries = Annotated[Iterable[str], TEXTS]
 Estimator = Annotated[str | None, choice(ESTIMATOR_NAMES)]
-Seconds = Annotated[float, NUMBER]
 _TURNS, _PAUSE = 3, 0.2  # how often a reader begins, and seconds in between
 
 
@@ -101,7 +99,7 @@ class AskedRelease:
         raise ReleaseError(f"{str(directory)!r} is replaced while it is read; try again when its publisher has ended")
 
     @verb
-    def estimate(self, sql: Query, estimator: Estimator = None, *, timeout: Seconds = LONGEST) -> "Answer":
+    def estimate(self, sql: str, estimator: Estimator = None, *, timeout: float = LONGEST) -> "Answer":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
@@ -124,7 +122,7 @@ class AskedRelease:
         return answer
 
     @verb
-    def ask(self, sql: Query, estimator: Estimator = None, *, timeout: Seconds = LONGEST) -> "Answered":
+    def ask(self, sql: str, estimator: Estimator = None, *, timeout: float = LONGEST) -> "Answered":
         """Return the answer that `estimate` gives as lists, without pandas, which is slow to load; warn of nothing.
 
         sql, estimator, timeout: as for `estimate`, with the same errors. What would be warned of stands in
@@ -134,7 +132,7 @@ class AskedRelease:
         return self._read_session(lambda session: self._remark(session.ask(sql, estimator), sql), timeout)
 
     def estimate_many(
-        self, queries: Queries, estimator: Estimator = None, *, timeout: Seconds = LONGEST
+        self, queries: Queries, estimator: Estimator = None, *, timeout: float = LONGEST
     ) -> "list[Answer]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
@@ -156,7 +154,7 @@ class AskedRelease:
 
     @verb
     def estimate_each(
-        self, queries: Queries, estimator: Estimator = None, *, timeout: Seconds = LONGEST
+        self, queries: Queries, estimator: Estimator = None, *, timeout: float = LONGEST
     ) -> "Iterator[Answer | SqlanonError]":
         """Yield the answer of each of many queries, in their order, or why it has none (a QueryError or a DataError).
 
@@ -210,7 +208,7 @@ class AskedRelease:
         return replace(answered, messages=[*answered.messages, f"published coarser: {'; '.join(named)}"])
 
     @verb
-    def estimation_sql(self, sql: Query, estimator: Estimator = None) -> str:
+    def estimation_sql(self, sql: str, estimator: Estimator = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
 
         sql, estimator: as for `estimate`, and its QueryError. The script ends in the answer where the release settles

@@ -12,8 +12,6 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
-from sqlanon.methods.kinds import SWITCH, TEXT, WHOLE
-from sqlanon.methods.name_kinds import PATH
 from sqlanon.methods.parameters import verb
 from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
@@ -45,7 +43,7 @@ class Release(AskedRelease):
     reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
     @verb
-    def table(self, name: Annotated[str, TEXT]) -> "duckdb.DuckDBPyRelation":
+    def table(self, name: str) -> "duckdb.DuckDBPyRelation":
         """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order.
 
         name: one of `tables` (`qit`, `st`, `data`). Raises ReleaseError for another.
@@ -123,9 +121,9 @@ class Release(AskedRelease):
     @verb
     def complete(
         self,
-        tables: Annotated[int, WHOLE] = 10,
-        seed: Annotated[int | None, WHOLE] = None,
-        sensitive: Annotated[str | None, TEXT] = None,
+        tables: int = 10,
+        seed: int | None = None,
+        sensitive: str | None = None,
     ) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
 
@@ -141,7 +139,7 @@ class Release(AskedRelease):
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
     @verb
-    def write(self, directory: Annotated[str | Path, PATH], overwrite: Annotated[bool, SWITCH] = False) -> "Release":
+    def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all.
 
         directory: must not exist, unless `overwrite` and it is a release, whose listed files are replaced. Returns the

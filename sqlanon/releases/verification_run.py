@@ -16,7 +16,6 @@ from sqlanon.adversary import background_knowledge, background_report, voter_lis
 from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
-from sqlanon.methods.kinds import NUMBER
 from sqlanon.methods.name_kinds import PLACE, PLACES, source_against
 from sqlanon.methods.parameters import verb
 from sqlanon.methods.request_options import AgainstQuery, Labels, ScoredBy, Vary
@@ -123,7 +122,7 @@ class Evidence:
         against: Annotated[object, PLACE] = None,
         voters: Annotated[object, PLACE] = None,
         background: Annotated[Sequence[object], PLACES] = (),
-        r: Annotated[float | None, NUMBER] = None,
+        r: float | None = None,
         query: AgainstQuery = None,
         coarsen: Labels = None,
         id: ScoredBy = (),

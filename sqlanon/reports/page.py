@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import Annotated
 
 from sqlanon.adversary.findings import Attack
 from sqlanon.atomic_files import write_atomically
@@ -24,8 +23,6 @@ from sqlanon.errors import SourceError, UsageError
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
-from sqlanon.methods.kinds import SWITCH
-from sqlanon.methods.name_kinds import PATH_TEXT
 from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import plain, words
 from sqlanon.prose import as_made, write
@@ -217,9 +214,7 @@ class Page:
         return write_summary(self.verdict, "the page: .html, .write(path)")
 
     @verb
-    def write(
-        self, path: Annotated[str | os.PathLike[str], PATH_TEXT], overwrite: Annotated[bool, SWITCH] = False
-    ) -> None:
+    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the page, whole or not at all; of the internal view its owner alone can read it.
 
         path: ends in .html or .htm. overwrite: whether a file that stands there is replaced. Raises TargetError for
