@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import os
 import re
 import secrets
 import string
@@ -33,7 +34,7 @@ class Key:
 
     def __post_init__(self) -> None:
         """Refuse what is no key yet; `of` reads what people hand over."""
-        if not re.fullmatch(r"[0-9a-f]{64}", self.text):
+        if not (isinstance(self.text, str) and re.fullmatch(r"[0-9a-f]{64}", self.text)):
             raise UsageError("a Key holds 64 hex digits in lower case; Key.of(text) takes other texts")
 
     def __repr__(self) -> str:
@@ -52,6 +53,8 @@ class Key:
         Warns (PrivacyWarning) where it hashes. Raises UsageError for a text that counts fewer: whoever guesses the
         key can undo the release.
         """
+        if not isinstance(text, str):
+            raise UsageError(f"a key is a text of 64 hex digits, or a Key, not of type {type(text).__name__}")
         text = text.strip()
         if not text:
             raise UsageError("the key is empty; make one with: openssl rand -hex 32")
@@ -79,6 +82,8 @@ class Key:
         path: of a text file. Warns as `of` does. Raises UsageError where there is none, where it cannot be read or is
         no text, and as `of` does.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise UsageError(f"a key file is named by its path, not by a value of type {type(path).__name__}")
         if not Path(path).exists():
             raise UsageError(f"no key file {str(path)!r}; make one with: openssl rand -hex 32 > FILE; chmod 600 FILE")
         try:

@@ -295,7 +295,7 @@ class View:
 
     def told_by(self, source: Source, types: Mapping[str, str], shown: Mapping[str, str]) -> list[tuple[Sql, str]]:
         """Return what reads a source's quasi values and `value`, with their names; shown: types of quasi columns."""
-        names = resolve_names(list(types), [*self.quasi, self.sensitive])
+        names = resolve_names(types, [*self.quasi, self.sensitive])
         quasi = [
             (Sql(f"cast({source.expression(name)} as {shown[published]})"), ours)
             for name, (published, ours) in zip(names, self.quasi.items(), strict=False)

@@ -30,7 +30,7 @@ def read_voters(published: PublishedTables, voters: object, sql_types: Mapping[s
     """
     rules, readings = published.manifest["parameters"].get("coarsen", {}), []
     source, types = published.engine.find_source(voters, as_text=True)
-    for name, (column, sql_type) in zip(resolve_names(list(types), list(sql_types)), sql_types.items(), strict=True):
+    for name, (column, sql_type) in zip(resolve_names(types, list(sql_types)), sql_types.items(), strict=True):
         voter_type = types[name]
         if (voter_type == "BOOLEAN" != sql_type) or (
             sql_type == "BOOLEAN" and voter_type not in ("BOOLEAN", "VARCHAR")

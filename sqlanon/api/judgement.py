@@ -4,33 +4,28 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sqlanon.api.recipient import opened
+from sqlanon.api.recipient import NamedRelease, opened
 from sqlanon.api.verbs import (
-    AgainstQuery,
-    Background,
     Coarsen,
-    Labels,
     Model,
     Persons,
     Quasi,
     Query,
-    ScoredBy,
     Secret,
     Sensitive,
     Source,
-    Vary,
     Views,
     replacing,
-    verb,
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS
-from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, PLACES, source_against
-from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import FilePath, Names
+from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, FilePath
+from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, source_against
+from sqlanon.methods.parameters import Parameter, Range, verb
+from sqlanon.methods.request_options import AgainstQuery, Background, Labels, Names, ScoredBy, Vary
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file
+from sqlanon.releases.opening import RELEASES
 from sqlanon.risks.limits import PAIR
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
@@ -95,6 +90,8 @@ def check(
     from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
+    if overwrite and failing is None:
+        raise UsageError(f"{option('overwrite', True)} replaces the file that {option('failing')} names; there is none")
     opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
@@ -147,7 +144,10 @@ def compare(
         COUNT_OR_FILE,
         Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
     ] = 100,
-    seed: Annotated[int, Parameter("Another number draws other queries.")] = 1,
+    seed: Annotated[
+        int,
+        Parameter("Another number draws other queries.", within=Range("{option} {value} is below 0", {"minimum": 0})),
+    ] = 1,
     target_error: Annotated[
         float | None, SHARE, Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None,
@@ -213,13 +213,13 @@ def breach(
 
 
 Others = Annotated[
-    Iterable["Release"], PLACES, Parameter("Another release of the same people; repeatable.", flag="--with")
+    Iterable["Release"], RELEASES, Parameter("Another release of the same people; repeatable.", flag="--with")
 ]
 
 
 @verb
 def attack(
-    release: "Release | str | Path",
+    release: NamedRelease,
     *,
     against: Annotated[object, PLACE, Parameter("The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
@@ -252,7 +252,7 @@ def _unchanged(release: "Release | str | Path", others: Iterable["Release"]) -> 
 
 @verb
 def report(
-    release: "Release | str | Path",
+    release: NamedRelease,
     out: Annotated[FilePath | None, PATH, Parameter("The .html file to write.")] = None,
     *,
     overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,

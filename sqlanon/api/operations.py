@@ -1,15 +1,15 @@
 """Verbs for releases that are made again and again: job files, ledgers, macros, and tables that others wrote."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sqlanon.api.verbs import replacing, verb
+from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_kinds import COLUMNS, PLACE
-from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import FilePath, Into, Names, Out, Overwrite
+from sqlanon.methods.kinds import FilePath
+from sqlanon.methods.name_kinds import COLUMNS, PATH_TEXT, PLACE
+from sqlanon.methods.parameters import Parameter, verb
+from sqlanon.methods.request_options import Into, Names, Out, Overwrite
 from sqlanon.plans.plan import Unit
 from sqlanon.wording import option
 
@@ -67,7 +67,7 @@ def adopt(
 
 @verb
 def run(
-    job: Annotated[FilePath, PLACE, Parameter("YAML file; paths in it are relative to its folder.", metavar="job")],
+    job: Annotated[FilePath, PATH_TEXT, Parameter("YAML file; paths in it are relative to its folder.", metavar="job")],
 ) -> "Release":
     """Publish what a job file describes, checked against its thresholds before anything is visible.
 
@@ -77,15 +77,13 @@ def run(
     from sqlanon.publishing.job_file import read_job
     from sqlanon.publishing.run_job import open_engine_of, run_job
 
-    if not isinstance(job, str | os.PathLike):
-        raise UsageError(f"a job is the path of a YAML file, not a {type(job).__name__}")
     described = read_job(Path(job))
     return run_job(described, open_engine_of(described))
 
 
 @verb
 def ledger(
-    path: Annotated[FilePath, PLACE, Parameter("What releases were made with.", metavar="LEDGER")],
+    path: Annotated[FilePath, PATH_TEXT, Parameter("What releases were made with.", metavar="LEDGER")],
     con: Any = None,
 ) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.
@@ -96,7 +94,7 @@ def ledger(
     """
     from sqlanon.ledgers.summary import read_ledger
 
-    return read_ledger(os.fspath(path), None if con is None else engine_of(con))
+    return read_ledger(str(path), None if con is None else engine_of(con))
 
 
 @verb

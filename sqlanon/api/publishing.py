@@ -4,20 +4,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, Unpack
 
-from sqlanon.api.verbs import Dialect, Model, ScriptTable, Secret, Views, verb, with_parameters
+from sqlanon.api.verbs import Dialect, Model, Query, ScriptTable, Secret, Source, Views
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
 from sqlanon.methods.mondrian.plan import MondrianOptions
-from sqlanon.methods.parameters import checked
+from sqlanon.methods.parameters import checked, verb, with_parameters
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.splu.plan import SpluOptions
 from sqlanon.methods.uncertain.plan import UncertainOptions
 from sqlanon.plain_values import refuse_broken_text
-from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source as SourceRelation
 from sqlanon.releases.release import Release
 from sqlanon.removed import removed
 
@@ -96,7 +95,8 @@ def mondrian(
     return publish("mondrian", con, source, query=query, **options)
 
 
-def publish(method: str, con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
+@verb
+def publish(method: str, con: Any, source: Source = None, *, query: Query = None, **options: Any) -> Release:
     """Publish a relation with a method that is named; the functions called as the methods are say what each takes.
 
     con, source, query, options: as for the method's own function. Returns the Release. Raises UsageError and DataError.
@@ -111,7 +111,8 @@ def publish(method: str, con: Any, source: object = None, *, query: str | None =
     return publishing.publish(request_of(arguments, method, source), opener.open())
 
 
-def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = None, **options: Any) -> str:
+@verb
+def compile(method: str, source: ScriptTable, *, dialect: Dialect = "duckdb", con: Any = None, **options: Any) -> str:
     """Return a method's script for an engine's own shell, as `sqlanon compile` prints it.
 
     source: the table as that engine names it. dialect: whose SQL. con: an open connection that has the source too, for
@@ -121,8 +122,6 @@ def compile(method: str, source: str, *, dialect: str = "duckdb", con: Any = Non
     from sqlanon.publishing.plan_text import compiled
     from sqlanon.publishing.release_request import request_of
 
-    if dialect not in ENGINES:
-        raise UsageError(removed("dialect", dialect) or f"no dialect {dialect!r}; there are {', '.join(ENGINES)}")
     if method == "breach":
         return breach_script(source, dialect=dialect, **options)
     declared = _method(method)
@@ -146,7 +145,7 @@ def breach_script(
     from sqlanon.publishing.plan_text import table_elsewhere
 
     question = BreachQuestion(source, tuple(views), secret, model)
-    return compile_analysis(question, Source(table_elsewhere(source, dialect)), dialect)
+    return compile_analysis(question, SourceRelation(table_elsewhere(source, dialect)), dialect)
 
 
 def _method(name: str) -> Method[Any]:

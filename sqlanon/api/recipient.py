@@ -1,18 +1,17 @@
 """The verbs of whoever holds a release, as functions."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sqlanon.api.verbs import AgainstQuery, Background, Labels, ScoredBy, Vary, replacing, verb
+from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
-from sqlanon.errors import UsageError
 from sqlanon.estimators import ESTIMATOR_NAMES
-from sqlanon.methods.kinds import choice
+from sqlanon.methods.kinds import FilePath, choice
 from sqlanon.methods.name_kinds import PATH, PLACE
-from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import FilePath
+from sqlanon.methods.parameters import Parameter, verb
+from sqlanon.methods.request_options import AgainstQuery, Background, Labels, ScoredBy, Vary
+from sqlanon.releases.opening import RELEASE
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -23,7 +22,11 @@ if TYPE_CHECKING:
     from sqlanon.verification.checks import Report
 
 
-def open(path: str | Path, database: str | None = None, con: Any = None) -> "Release":
+NamedRelease = Annotated["Release | str | Path", RELEASE]
+
+
+@verb
+def open(path: FilePath, database: FilePath | None = None, con: Any = None) -> "Release":
     """Open a release; what it says and whether it is whole, `verify` of it tells.
 
     path: a directory, or with `database` (a DuckDB file) the name of a schema in it. con: an open connection or session
@@ -32,9 +35,7 @@ def open(path: str | Path, database: str | None = None, con: Any = None) -> "Rel
     """
     from sqlanon.releases.release import open_release
 
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"a release is a path or a schema's name, not a {type(path).__name__}")
-    return open_release(path, database, None if con is None else engine_of(con))
+    return open_release(str(path), None if database is None else str(database), None if con is None else engine_of(con))
 
 
 def opened(release: "Release | str | Path") -> "Release":
@@ -46,7 +47,7 @@ def opened(release: "Release | str | Path") -> "Release":
 
 @verb
 def complete(
-    release: "Release | str | Path",
+    release: NamedRelease,
     *,
     out: Annotated[FilePath | None, PATH, Parameter("Directory for completed_01.parquet …; it must not exist.")] = None,
     tables: Annotated[int, Parameter("How many tables.")] = 10,
@@ -71,6 +72,7 @@ def complete(
     return completion
 
 
+@verb
 def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":
     """Pool what several completed tables say (Rubin's rules).
 
@@ -85,7 +87,7 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
 
 @verb
 def verify(
-    release: str | Path,
+    release: FilePath,
     *,
     against: Annotated[object, PLACE, Parameter("The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
@@ -94,7 +96,7 @@ def verify(
     coarsen: Labels = None,
     since: Annotated[
         "str | Path | Release | None",
-        PLACE,
+        RELEASE,
         Parameter("An earlier release of the same ledger: groups in both are compared."),
     ] = None,
     background: Background = (),
@@ -105,7 +107,7 @@ def verify(
         ),
     ] = None,
     voters: Annotated[object, PLACE, Parameter("A list of people with the quasi columns.")] = None,
-    database: str | None = None,
+    database: FilePath | None = None,
     con: Any = None,
 ) -> "Report":
     """Prove from the published files what can be proved: `open(release, database, con)` and its `verify`.
@@ -119,7 +121,7 @@ def verify(
 
 @verb
 def estimate(
-    release: str | Path,
+    release: FilePath,
     query: Annotated[
         str,
         Parameter(
@@ -131,7 +133,7 @@ def estimate(
     ] = None,
     *,
     timeout: Annotated[float, Parameter("Seconds after which the query is interrupted.")] = LONGEST,
-    database: str | None = None,
+    database: FilePath | None = None,
     con: Any = None,
 ) -> "pd.DataFrame":
     """Answer one aggregate query from a release; for several, open it once: `open(release).estimate_many(queries)`.

@@ -8,7 +8,7 @@ those of small pieces; other associations are bounded in SQL.
 """
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
@@ -151,7 +151,7 @@ def render_analysis(question: BreachQuestion, engine: Engine) -> str:
 def prepare(question: BreachQuestion, engine: Engine) -> tuple[Graph, Source, tuple[View, ...]]:
     """Read the definitions against the base and connect them; return the graph, where the base is, and the views."""
     source, types = engine.find_source(question.base)
-    views, graph = connect_question(question, list(types))
+    views, graph = connect_question(question, types)
     for column in (*graph.column_names, *graph.join):
         if types[column] == "NESTED":
             raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
@@ -159,7 +159,7 @@ def prepare(question: BreachQuestion, engine: Engine) -> tuple[Graph, Source, tu
     return graph, source, views
 
 
-def connect_question(question: BreachQuestion, names: Sequence[str]) -> tuple[tuple[View, ...], Graph]:
+def connect_question(question: BreachQuestion, names: Collection[str]) -> tuple[tuple[View, ...], Graph]:
     """Read the definitions against the base's columns; return the views and their connectivity graph."""
     base = Base.of(names, question.base)
     views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))

@@ -15,6 +15,7 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError, raised_as
 from sqlanon.html_tables import write_paragraphs, write_table
+from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
@@ -66,6 +67,7 @@ class Breach:
         """Return how many associations there are by tenths of probability, 11 numbers: the last of the certain ones."""
         return [int(self._figures[f"tenth_{number}"]) for number in range(BINS + 1)]
 
+    @verb
     def require(self, threshold: float | None = None, cover: int | None = None) -> None:
         """Raise DataError where an association is more probable than `threshold`, or its cover below `cover`."""
         count, failures = self.summary["associations"], []
@@ -79,6 +81,7 @@ class Breach:
         if failures:
             raise DataError(f"these views are not safe as asked: {'; '.join(failures)}")
 
+    @verb
     def above(self, threshold: float) -> int:
         """Return how many associations are above `threshold` (0 to 1), or may be within their error bound."""
         return int(self._summarize(float(threshold), 1)["over_threshold"])
@@ -87,6 +90,7 @@ class Breach:
         """Return how many associations have a cover of fewer than `k` properties."""
         return int(self._summarize(1.0, k)["under_cover"])
 
+    @verb
     def pages(self, size: int = PAGE) -> Iterator[pd.DataFrame]:
         """Yield all associations from the most probable on, in frames of `size` rows: memory is bounded."""
         # Ranked once: a page by LIMIT and OFFSET would sort all associations again.
@@ -99,6 +103,7 @@ class Breach:
             ordered = f"{page} order by position asc nulls last"
             yield _list_sizes(self.engine.frame(ordered).drop(columns="position"))
 
+    @verb
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write all associations to a file that its owner alone may read, whole or not at all.
 
@@ -111,6 +116,7 @@ class Breach:
         with raised_as(TargetError, failure), write_atomically(target, failure) as place:
             self._write(place)
 
+    @verb
     def store(self, table: str) -> None:
         """Keep all associations in a table of the database, for good.
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from sqlanon.api.verbs import parameters_of
-from sqlanon.methods.parameters import REQUIRED, Parameter
+from sqlanon.methods.parameters import REQUIRED, Parameter, parameters_of
 from sqlanon.wording import spoken
 
 Values = dict[str, Any]  # what was typed of the parameters that a verb's function declares, by name

@@ -4,6 +4,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from sqlanon.errors import UsageError
+
 _NEEDED = ("--id", "--against", "--out", "--database")  # beside what has to be given
 _OTHERS = "promise and method"  # the heading of what stands in no other section
 _SECTIONS = {
@@ -21,6 +23,15 @@ _SECTIONS = {
 
 class Command(TyperCommand):
     """A command whose options stand in sections."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; raise UsageError for an option that is said twice, of which the last would count."""
+        *_, order = self.make_parser(ctx).parse_args(list(args))
+        for each in order:
+            counts = not (getattr(each, "multiple", True) or getattr(each, "is_flag", False))
+            if counts and order.count(each) > 1:
+                raise UsageError(f"{max(each.opts, key=len)} is given twice; say it once")
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and what is needed most, then each section that has options."""

@@ -48,6 +48,12 @@ def chosen_key(key: Key | None, key_file: Path | None) -> Key | None:
     return Key.of(text) if text is not None else None
 
 
+def refuse_alone(overwrite: bool, flag: str, file: Path | None) -> None:
+    """Refuse --overwrite without the file that it would replace."""
+    if overwrite and file is None:
+        raise UsageError(f"--overwrite replaces the file that {flag} names, and there is none")
+
+
 @dataclass(kw_only=True)
 class Printed:
     """How a result is printed."""
@@ -56,6 +62,11 @@ class Printed:
     sql: Annotated[
         bool, typer.Option("--sql", help="Print the statements that would run, in order, and run nothing.")
     ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse a way to print results beside --sql, which prints none."""
+        if self.sql and self.how != "table":
+            raise UsageError("--format is about results, and --sql prints statements alone: say one of them")
 
     def refuse_sql(self, verb: str, reason: str) -> None:
         """Refuse --sql for a verb whose statements depend on what runs before them."""

@@ -85,7 +85,9 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
 
 def refuse_place(out: object, into: str | None) -> None:
     """Refuse none or two places for a release to go to."""
-    if (out is None) == (into is None):
+    if out is not None and into is not None:
+        raise UsageError("say --out or --into, not both: a release goes to one place")
+    if out is None and into is None:
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
 
 

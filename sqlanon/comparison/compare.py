@@ -51,7 +51,7 @@ def compare(question: CompareQuestion, engine: Engine) -> Comparison:
     if mark := engine.lacks.get("compare"):
         raise UsageError(f"compare runs on DuckDB, not on {engine.dialect}: {mark.why}")
     source, types = engine.find_source(question.source)
-    roles = resolve_roles(list(types), question.quasi, question.sensitive, question.identifier)
+    roles = resolve_roles(types, question.quasi, question.sensitive, question.identifier)
     source.refuse_collated(roles.all)
     # a query FROM release can ask nothing of a struct or a list
     nested = [name for name in roles.all if types[name] == "NESTED"]

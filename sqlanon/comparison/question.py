@@ -152,7 +152,10 @@ class CompareQuestion:
             reason = f", which is not compared: {mark.why}" if mark else ""
             gone = removed("methods", *unknown[:1])
             raise UsageError(gone or f"compared are {', '.join(methods)}; {option('methods')} names {method}{reason}")
+        taken = {strength.takes for name in self.methods if (strength := METHODS[name].strength) is not None}
         for name, values in self.strengths.items():
+            if name not in taken:
+                raise UsageError(f"{option(name)} is for none of {', '.join(self.methods)}: leave it out")
             if not values or any(value < 2 for value in values):
                 raise UsageError(f"{option(name)} takes whole numbers of at least 2, for example 3,5,10")
         if isinstance(self.queries, int) and not 1 <= self.queries <= MOST_QUERIES:

@@ -10,6 +10,7 @@ from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.bounded_files import file_sha256, parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
+from sqlanon.methods.parameters import verb
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import refuse_in_release
 from sqlanon.wording import option
@@ -66,6 +67,7 @@ class Completed:
         """Yield the tables as frames, one after the other."""
         return (self.engine.frame(self._select(number)) for number in range(1, len(self) + 1))
 
+    @verb
     def table(self, number: int) -> Any:
         """Return one table as the engine's lazy object (DuckDB: a relation).
 
@@ -79,6 +81,7 @@ class Completed:
         order = ", ".join(f"{ident(name)} asc nulls last" for name in self.columns)
         return f"select * from {self._relations[number - 1]} order by {order}"
 
+    @verb
     def write(self, directory: str | os.PathLike[str], overwrite: bool = False) -> list[Path]:
         """Write the tables to a directory, `completed_01.parquet` …, whole or not at all.
 

@@ -12,7 +12,7 @@ from sqlanon.key import Key
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.statement import Statement
-from sqlanon.plans.templates import Sql, ident
+from sqlanon.plans.templates import Sql, ident, literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine
 
     Numbers = NDArray[np.number]
+
+
+def count_called(engine: "Engine", relation: Sql, types: Mapping[str, str]) -> int:
+    """Return how many columns of texts are called as one of their own values, as where the first row became names."""
+    texts = [name for name, kind in types.items() if kind == "VARCHAR"]
+    if not texts:
+        return 0
+    held = [f"max(case when {ident(name)} = {literal(name)} then 1 else 0 end)" for name in texts]
+    (row,) = engine.rows(f"select {' + '.join(held)} as called from {relation}")
+    return int(row["called"] or 0)
 
 
 class Engine(Protocol):

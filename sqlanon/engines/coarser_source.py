@@ -11,7 +11,7 @@ from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import PSEUDONYM, Coarsening, resolve_rules
 from sqlanon.plans.plan import Source, relation_name
-from sqlanon.plans.roles import free_name, resolve_names
+from sqlanon.plans.roles import free_name, resolve_names, tell_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
 
@@ -87,7 +87,7 @@ def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: C
     place, level = rule.place
     # a hierarchy has a value and its levels in each line, and no line of names
     table, table_types = engine.find_source(place, as_text="lines" if level else True)
-    from_name, to_name = _find_columns(named, column, rule.table, list(table_types), level)
+    from_name, to_name = _find_columns(named, column, rule.table, table_types, level)
     values = {"from_name": from_name, "to_name": to_name, "reading": reading, "places": SHOWN_PLACES}
     queries = render_queries(Chapter("labels", values), {"origin": origin, "labels": table.relation})
     (faults,) = engine.rows(queries["faults"])
@@ -113,18 +113,19 @@ def _find_labels(engine: Engine, origin: Sql, reading: Sql, column: str, rule: C
     return Sql(f'(select {value} collate "C" as value, {label} as label from {table.relation})')
 
 
-def _find_columns(named: str, column: str, table: str, names: list[str], level: int) -> tuple[str, str]:
+def _find_columns(named: str, column: str, table: str, columns: Mapping[str, str], level: int) -> tuple[str, str]:
     """Return the columns of a table that hold a value and its label."""
+    names = list(columns)
     if level >= len(names):
         raise UsageError(f"{named}: the hierarchy has {len(names) - 1} levels above its values", about=["coarsen"])
     if level:
         return names[0], names[level]
     try:
-        from_name, to_name = resolve_names(names, (FROM, TO))
+        from_name, to_name = resolve_names(columns, (FROM, TO))
     except UsageError:
         raise UsageError(
-            f"{named}: a table of labels has the columns {FROM} (a value of {column}) and {TO} (its label); this one"
-            f" has {', '.join(map(repr, names))}; of a hierarchy, a value and its levels in each line, say which level:"
+            f"{named}: a table of labels has the columns {FROM} (a value of {column}) and {TO} (its label);"
+            f" {tell_columns(columns)}; of a hierarchy, a value and its levels in each line, say which level:"
             f" {column}={table}@1",
             about=["coarsen"],
         ) from None

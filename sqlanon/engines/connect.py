@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import one_or_several
+from sqlanon.methods.kinds import TEXT_BY_COLUMN, TEXTS, refused
+from sqlanon.methods.parameters import verb
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
@@ -64,25 +65,31 @@ def engine_of(connection: Any) -> Engine:
         return cast(Engine, connection)
     engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")
     if not engine:
-        raise UsageError(f"a {type(connection).__name__} is no connection of {', '.join(ENGINES)}")
+        raise refused(option("con"), connection, f"is no connection of {', '.join(ENGINES)}")
     return cast(Engine, _load(engine, "engine", _CLASSES[engine])(connection))
 
 
-def read_as(con: Any, *, types: Mapping[str, str] | None = None, missing: str | Iterable[str] = ()) -> Engine:
+@verb
+def read_as(
+    con: Any,
+    *,
+    types: Annotated[Mapping[str, str] | None, TEXT_BY_COLUMN] = None,
+    missing: Annotated[str | Iterable[str], TEXTS] = (),
+) -> Engine:
     """Return a connection for any verb, through which CSV and JSON files are read as is said here.
 
     con: an open DuckDB connection. types: of columns, by name, as DuckDB calls them; of all others every row is looked
     at, and they are numbers, dates or truth values where all texts come back as they were. missing: texts of CSV that
     are no value (NULL), `NA` for example. Raises UsageError for other engines, which read no text files with types.
     """
-    engine, texts = engine_of(con), one_or_several(missing)
-    if types or texts:
+    engine = engine_of(con)
+    if types or missing:
         from sqlanon.engines.duckdb.engine import DuckDBEngine
         from sqlanon.engines.duckdb.text_files import Reading
 
         if not isinstance(engine, DuckDBEngine):
             raise UsageError(f"{option('types')} and {option('missing')} are for DuckDB; {engine.dialect} reads tables")
-        engine.reading = Reading(dict(types or {}), texts)
+        engine.reading = Reading(dict(types or {}), tuple(missing))
     return engine
 
 

@@ -111,7 +111,7 @@ class LedgerRun:
         replaced.
         """
         source, types = against
-        names = resolve_names(list(types), split_columns(identifier, list(types)))
+        names = resolve_names(types, split_columns(identifier, types))
         ledger_name, now = self.name, refusals.describe(plan.method, plan.publication, names, types, self.key)
         if source.labels:
             now["labels"] = seal.seal_labels(self.engine, self.key, source.labels)

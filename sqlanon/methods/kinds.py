@@ -1,12 +1,13 @@
 """Kinds of parameters: how their values are read, whichever surface gave them, and what each surface calls them."""
 
+import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from sqlanon.errors import UsageError
 from sqlanon.plans import json_schema
@@ -15,6 +16,8 @@ from sqlanon.removed import removed
 from sqlanon.wording import word_marks
 
 TEXT_OF_JOB: Schema = {"type": "string", "minLength": 1}
+LONGEST_SHOWN = 60  # characters of a value that a message holds
+LISTED: Any = list[str]
 TEXTS_OF_JOB = json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB, least=1))
 
 
@@ -41,24 +44,50 @@ class Kind:
     words: tuple[str, ...] = ()
 
 
+def refused(mark: str, value: Any, words: str) -> UsageError:
+    """Return the refusal of a value; of what may hold rows, or be long, the type alone is said."""
+    is_plain = isinstance(value, str | int | float | NoneType) and len(repr(value)) <= LONGEST_SHOWN
+    return UsageError(f"{mark} = {value!r} {words}" if is_plain else f"{mark} of type {type(value).__name__} {words}")
+
+
 def _text(mark: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{mark} = {value!r} is not a text")
+        raise refused(mark, value, "is not a text")
     return value
+
+
+def _text_by_column(mark: str, value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(text, str) for pair in value.items() for text in pair):
+        raise refused(mark, value, "is not a mapping of column names to texts")
+    return dict(value)
+
+
+def read_texts(mark: str, value: Any) -> tuple[str, ...]:
+    """Return one text or several; raise UsageError for anything else."""
+    texts = one_or_several(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise refused(mark, value, "is not a text, nor several")
+    return texts
 
 
 def whole_number(mark: str, value: Any) -> int:
     """Return a whole number; raise UsageError for anything else, True as well."""
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise UsageError(f"{mark} = {value!r} is not a whole number")
+        raise refused(mark, value, "is not a whole number")
     return int(value)
 
 
 def number(mark: str, value: Any) -> float:
     """Return a number; raise UsageError for anything else, NaN as well."""
     if not isinstance(value, Integral | float) or isinstance(value, bool) or value != value:  # noqa: PLR0124
-        raise UsageError(f"{mark} = {value!r} is not a number")
+        raise refused(mark, value, "is not a number")
     return value if isinstance(value, float) else int(value)
+
+
+def _path(mark: str, path: Any) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise refused(mark, path, "is not a path; give a text or a Path")
+    return str(os.fspath(path))
 
 
 def _share(mark: str, value: Any) -> float:
@@ -82,24 +111,25 @@ def _whole_numbers(mark: str, value: Any) -> tuple[int, ...]:
     try:
         return tuple(int(str(part)) for part in parts)
     except (TypeError, ValueError):
-        raise UsageError(f"{mark} takes whole numbers, for example 3,5,10; not {value!r}") from None
+        raise refused(mark, value, "is not a whole number, nor several, for example 3,5,10") from None
 
 
-def _count_or_file(_: str, value: Any) -> int | Path:
+def _count_or_file(mark: str, value: Any) -> int | Path:
     """Take digits for a number, any other text for a path."""
-    whole = isinstance(value, int) or (isinstance(value, str) and re.fullmatch(r"-?\d+", value))
-    return int(value) if whole else Path(value)
+    if isinstance(value, str | os.PathLike) and not re.fullmatch(r"-?\d+", str(value)):
+        return Path(value)
+    if isinstance(value, bool) or not isinstance(value, Integral | str):
+        raise refused(mark, value, "is neither a whole number nor a path")
+    return int(value)
 
 
 def _block(mark: str, value: Any) -> int | None:
     """Read groups per block of mixed values, a whole number, or `all` for one block: None."""
     if value is None or str(value).lower() == "all":
         return None
-    if not isinstance(value, str):
-        return whole_number(mark, value)
-    if not is_whole(value):
-        raise UsageError(f"{mark} {value!r} is not a whole number, nor all")
-    return int(value)
+    if isinstance(value, str) and not is_whole(value):
+        raise refused(mark, value, "is not a whole number, nor all")
+    return int(value) if isinstance(value, str) else whole_number(mark, value)
 
 
 def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
@@ -107,9 +137,8 @@ def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
 
     def read(mark: str, value: Any) -> Any:
         if not isinstance(value, str) or value not in words:
-            raise UsageError(
-                removed(word_marks(mark, "python"), value) or f"{mark} = {value!r} is none of {', '.join(words)}"
-            )
+            words_of_removed = isinstance(value, str) and removed(word_marks(mark, "python"), value)
+            raise UsageError(words_of_removed or str(refused(mark, value, f"is none of {', '.join(words)}")))
         return value
 
     # the command line lists them, and refuses others itself
@@ -125,14 +154,13 @@ def one_or_several(value: Any) -> tuple[Any, ...]:
 
 def _words(mark: str, value: Any) -> tuple[str, ...]:
     """Read words between commas, or several."""
-    texts = (_text(mark, text) for text in one_or_several(value))
-    return tuple(word.strip() for text in texts for word in text.split(","))
+    return tuple(word.strip() for text in read_texts(mark, value) for word in text.split(","))
 
 
 def _switch(mark: str, value: Any) -> bool:
     """Read True or False; a text could mean either."""
-    if not isinstance(value, bool | int):
-        raise UsageError(f"{mark} = {value!r} is neither True nor False")
+    if not isinstance(value, int) or value not in (0, 1):
+        raise refused(mark, value, "is neither True nor False")
     return bool(value)
 
 
@@ -142,9 +170,16 @@ def is_whole(text: str) -> bool:
 
 
 TEXT = Kind(_text)
+TEXT_BY_COLUMN = Kind(_text_by_column)
+TEXTS = Kind(read_texts, typed=LISTED)
 WHOLE = Kind(whole_number, typed=int, schema=lambda limits: {"type": "integer", **limits})
 NUMBER = Kind(number, typed=float, schema=lambda limits: {"type": "number", **limits})
-SHARE = replace(NUMBER, read=_share, typed=str)
+SHARE = replace(
+    NUMBER,
+    read=_share,
+    typed=str,
+    job=json_schema.either(json_schema.number(0, 1), json_schema.text(r"\d+(\.\d+)?\s*%")),
+)
 SWITCH = Kind(_switch, typed=bool, schema=lambda _: {"type": "boolean"})
 WHOLE_NUMBERS = Kind(_whole_numbers)
 WORDS = Kind(_words, shown=",".join)
@@ -154,12 +189,26 @@ BLOCK = Kind(
     schema=lambda limits: json_schema.either(json_schema.word("all"), {"type": "integer", **limits}),
     shown=lambda value: "all" if value is None else value,
 )
-_KINDS: dict[Any, Kind] = {str: TEXT, int: WHOLE, float: NUMBER, bool: SWITCH}
+FilePath = str | os.PathLike[str]
+PATH_NAME = Kind(_path)
+_KINDS: dict[frozenset[Any], Kind] = {
+    frozenset([str]): TEXT,
+    frozenset([int]): WHOLE,
+    frozenset([float]): NUMBER,
+    frozenset([bool]): SWITCH,
+    **dict.fromkeys((frozenset([str, Path]), frozenset(get_args(FilePath))), PATH_NAME),
+}
 
 
-def kind_of(python_type: Any, or_none: bool = False) -> Kind:
-    """Return how values of a plain type are read: text, number, yes or no, a few words; any of these, or None."""
+def kind_of(python_type: Any, or_none: bool = False) -> Kind | None:
+    """Return how values of a plain type are read: text, number, yes or no, path, a few words; any of these, or None.
+
+    None for a type that says too little.
+    """
     if get_origin(python_type) is Literal:
         return choice(get_args(python_type), or_none)
-    others = [each for each in get_args(python_type) if each is not NoneType]
-    return kind_of(others[0], or_none=True) if len(others) == 1 else _KINDS[python_type]
+    is_union = get_origin(python_type) in (Union, UnionType)
+    others = [each for each in get_args(python_type) if each is not NoneType] if is_union else [python_type]
+    if is_union and len(others) == 1:
+        return kind_of(others[0], or_none=True)
+    return _KINDS.get(frozenset(others)) if all(isinstance(each, Hashable) for each in others) else None

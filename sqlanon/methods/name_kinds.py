@@ -4,16 +4,22 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import (
+    LISTED,
+    PATH_NAME,
     TEXT,
     TEXT_OF_JOB,
+    TEXTS,
     TEXTS_OF_JOB,
     Kind,
     is_whole,
     one_or_several,
+    read_texts,
+    refused,
     whole_number,
 )
 from sqlanon.plans import json_schema
@@ -24,32 +30,26 @@ from sqlanon.sql.sources.source_choice import choose_source
 from sqlanon.wording import option
 
 
-def check_names(names: Any) -> tuple[str, ...]:
-    """Return one name or several as a tuple of texts; raise UsageError for anything else."""
-    return tuple(map(check_name, one_or_several(names)))
-
-
-def check_name(name: Any) -> str:
-    """Return a column's name; raise UsageError for what is no text."""
-    if not isinstance(name, str):
-        raise UsageError(f"columns are named by text, not by a {type(name).__name__}")
-    return name
-
-
-def named_place(table: object) -> object:
-    """Return a path as the text by which engines find its file, anything else as it is."""
+def _place(mark: str, table: Any) -> Any:
+    """Return a path as the text by which engines find its file, any other object as it is; refuse plain values."""
+    if isinstance(table, _PLAIN):
+        raise refused(mark, table, "is no table; give a table's name, a path, or an object that the engine reads")
     return os.fspath(table) if isinstance(table, os.PathLike) else table
+
+
+def _places(mark: str, tables: Any) -> tuple[Any, ...]:
+    return tuple(_place(mark, table) for table in _several(tables))
 
 
 def parameter_table(named: object) -> Beside:
     """Return a table whose rows are parameters rather than data: all of them are read, as they are written."""
-    return Beside(named_place(named), fetched=True, as_text=True)
+    return Beside(named, fetched=True, as_text=True)
 
 
 def _whole_per_column(mark: str, value: Any) -> int | dict[str, int]:
     """Read 5, or COLUMN=5 split at the last `=`, commas and repetition between; or a mapping of names to numbers."""
     if isinstance(value, Mapping):
-        return {check_name(column): whole_number(mark, each) for column, each in value.items()}
+        return {TEXT.read(mark, column): whole_number(mark, each) for column, each in value.items()}
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         return whole_number(mark, value)
     if len(value) == 1 and is_whole(value[0]):
@@ -65,8 +65,8 @@ def _table_by_column(mark: str, value: Any) -> dict[str, object]:
         pairs = (text.partition("=") for text in value)
         return _by_column(mark, pairs, "is not COLUMN=FILE", lambda _, path: path.strip())
     if not isinstance(value, Mapping | None):
-        raise UsageError(f"{mark} is a mapping of column names to tables")
-    return {check_name(column): table for column, table in (value or {}).items()}
+        raise refused(mark, value, "is not a mapping of column names to tables")
+    return {TEXT.read(mark, column): _place(mark, table) for column, table in (value or {}).items()}
 
 
 def _rule_by_column(mark: str, value: Any) -> dict[str, str]:
@@ -75,12 +75,12 @@ def _rule_by_column(mark: str, value: Any) -> dict[str, str]:
     Python and jobs may give a mapping of column names to rules, texts or numbers.
     """
     if isinstance(value, Mapping | None):
-        rules = {check_name(column): str(rule) for column, rule in (value or {}).items()}
+        rules = {TEXT.read(mark, column): str(rule) for column, rule in (value or {}).items()}
         return {column: Coarsening.read(column, rule).typed for column, rule in rules.items()}
     if not isinstance(value, Iterable):
-        raise UsageError(f"{mark} is a mapping of column names to rules, as in {{'age': 10}}")
+        raise refused(mark, value, "is not a mapping of column names to rules, as in {'age': 10}")
     pairs: list[tuple[str, str, str]] = []
-    for text in check_names(value):
+    for text in read_texts(mark, value):
         named = next((beginning for beginning in LOOKED_UP.values() if f"={beginning}" in text), "")
         column, _, place = text.partition(f"={named}")
         pairs += [(column, "=", f"{named}{place}")] if named else _pairs(text)
@@ -95,12 +95,6 @@ def _rules_beside(folder: Any, rules: Mapping[str, str]) -> dict[str, str]:
         column: (replace(rule, table=str(folder.place(rule.table))) if rule.table else rule).typed
         for column, rule in read.items()
     }
-
-
-def _path(mark: str, path: Any) -> str:
-    if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"{mark} is a path, not a {type(path).__name__}")
-    return str(os.fspath(path))
 
 
 def _pairs(text: str) -> list[tuple[str, str, str]]:
@@ -132,33 +126,36 @@ def _several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else () if value is None else (value,)
 
 
-_LISTED: Any = list[str]
+# what no engine reads as a table
+_PLAIN = (int, float, bytes, list, tuple, set, Mapping, NoneType)
 # a whole number for all columns, or one for each by its name: a manifest says it of all
 WHOLE_PER_COLUMN = Kind(
     _whole_per_column,
-    typed=_LISTED,
+    typed=LISTED,
     schema=lambda limits: json_schema.by_column("sensitive", {"type": "integer", **limits}),
     job=json_schema.either({"type": "integer"}, json_schema.keyed({"type": "integer"})),
 )
 # the name of a column, which need not be a published one
 COLUMN = Kind(
-    lambda _, value: check_name(value),
+    TEXT.read,
     schema=lambda _: {"type": ["string", "null"], "maxLength": 128},
     job=TEXT_OF_JOB,
 )
 # on the command line commas separate names, and a text that is a column's name is that column
-COLUMNS = Kind(lambda _, value: check_names(value), typed=_LISTED, job=TEXTS_OF_JOB)
+COLUMNS = replace(TEXTS, job=TEXTS_OF_JOB)
 # each text names one column or, between commas, several
 COLUMN_SETS = Kind(
-    lambda _, value: tuple(map(check_names, one_or_several(value))),
-    typed=_LISTED,
+    lambda mark, value: tuple(read_texts(mark, each) for each in one_or_several(value)),
+    typed=LISTED,
     job=json_schema.either(TEXT_OF_JOB, json_schema.several(TEXTS_OF_JOB)),
 )
+# a table, view, file or glob; in Python also an object that the engine reads as one: the engine refuses others
+PLACE = Kind(_place)
+PLACES = Kind(_places, typed=LISTED)
 # tables that stand beside the source: any SOURCE
-TABLES = Kind(
-    lambda _, value: tuple(map(named_place, _several(value))),
+TABLES = replace(
+    PLACES,
     made=lambda tables: tuple(map(Beside, tables)),
-    typed=_LISTED,
     job=json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB)),
     beside=lambda folder, tables: tuple(map(folder.place, tables)),
 )
@@ -166,29 +163,27 @@ TABLES = Kind(
 TABLE_BY_COLUMN = Kind(
     _table_by_column,
     made=lambda tables: {column: parameter_table(table) for column, table in tables.items()},
-    typed=_LISTED,
+    typed=LISTED,
     job=json_schema.keyed(TEXT_OF_JOB),
     beside=lambda folder, tables: {column: folder.file(table) for column, table in tables.items()},
 )
 # how to coarsen some of the columns
 COARSEN = Kind(
     _rule_by_column,
-    typed=_LISTED,
+    typed=LISTED,
     schema=lambda _: json_schema.by_column("quasi", json_schema.text(PATTERN)),
     job=json_schema.keyed(json_schema.either(TEXT_OF_JOB, {"type": "number"})),
     beside=_rules_beside,
 )
-# a table, view, file or glob; in Python also an object that the engine reads as one: the engine refuses others
-PLACE = Kind(lambda _, value: named_place(value))
-PLACES = Kind(lambda _, value: value, typed=_LISTED)
-TEXTS = Kind(lambda mark, value: tuple(TEXT.read(mark, text) for text in one_or_several(value)), typed=_LISTED)
-PATH = Kind(lambda mark, value: Path(_path(mark, value)), typed=Path)
-PATH_TEXT = Kind(_path, beside=lambda folder, text: folder.file(text))
+PATH = Kind(lambda mark, value: Path(PATH_NAME.read(mark, value)), typed=Path)
+PATH_TEXT = replace(PATH_NAME, beside=lambda folder, text: folder.file(text))
 # the path of a release, or its schema's name
-RELEASE_PLACE = Kind(_path, beside=lambda folder, text: folder.release(text))
-SCHEMA_NAME = Kind(TEXT.read, beside=lambda folder, text: folder.expanded(text))
+RELEASE_PLACE = replace(PATH_NAME, beside=lambda folder, text: folder.release(text))
+SCHEMA_NAME = replace(TEXT, beside=lambda folder, text: folder.expanded(text))
 # paths of files to appear: one, several or none
-FILES: Kind = Kind(lambda mark, value: tuple(Path(_path(mark, path)) for path in _several(value)), typed=list[Path])
+FILES: Kind = Kind(
+    lambda mark, value: tuple(Path(PATH_NAME.read(mark, path)) for path in _several(value)), typed=list[Path]
+)
 FILE = replace(FILES, typed=Path)
 
 
@@ -200,7 +195,7 @@ def source_against(
     coarsen: the ways in which columns got labels. identifier, vary: as a release of people who have several rows was
     made. Raises UsageError for two sources, and for what is about one without.
     """
-    rules, names = COARSEN.read(option("coarsen"), coarsen), check_names(identifier)
+    rules, names = COARSEN.read(option("coarsen"), coarsen), read_texts(option("id"), identifier)
     source = choose_source(against, query, dialect, named=option("against"))
     for name, said in (("coarsen", rules), ("id", names), ("vary", vary)):
         if said and source is None:

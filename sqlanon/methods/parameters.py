@@ -5,10 +5,11 @@ file, the `parameters` of release.json, and what each refuses. A method declares
 fields are `Annotated[type, Parameter(…)]`.
 """
 
+import functools
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Required, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, Required, TypeVar, get_args, get_origin, get_type_hints
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import TEXT, TEXT_OF_JOB, Kind, kind_of
@@ -17,6 +18,8 @@ from sqlanon.removed import removed
 from sqlanon.wording import option, spoken
 
 REQUIRED = inspect.Parameter.empty
+P = ParamSpec("P")
+R = TypeVar("R")
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
 
 
@@ -119,17 +122,18 @@ class Parameter:
 
 
 def declaration(name: str, annotation: Any) -> Parameter | None:
-    """Return what `Annotated[type, Parameter(…)]` declares under a name, None for an annotation that declares nothing.
+    """Return what `Annotated[type, Parameter(…)]`, or a type, declares under a name; None where it says too little.
 
-    How values are read follows from the type; where it says too little, a Kind stands beside it.
+    How values are read follows from the type; where it says too little, a Kind stands beside it. Without a Parameter
+    only Python takes it, and it has no help.
     """
     metadata = getattr(annotation, "__metadata__", ())
-    parameter = next((each for each in metadata if isinstance(each, Parameter)), None)
-    if parameter is None:
+    parameter = next((each for each in metadata if isinstance(each, Parameter)), Parameter(""))
+    python_type = annotation.__origin__ if metadata else annotation
+    kind = next((each for each in metadata if isinstance(each, Kind)), None) or kind_of(python_type)
+    if kind is None:
         return None
-    kind = next((each for each in metadata if isinstance(each, Kind)), None)
-    python_type = annotation.__origin__
-    return replace(parameter, name=name, python_type=python_type, kind=kind or kind_of(python_type))
+    return replace(parameter, name=name, python_type=getattr(python_type, "__forward_arg__", python_type), kind=kind)
 
 
 def declared(options: type) -> dict[str, Parameter]:
@@ -172,3 +176,56 @@ def texts_of(value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [",".join(part) if isinstance(part, list | tuple) else str(part) for part in value]
     return [str(value)]
+
+
+def parameters_of(function: Callable[..., Any], of_all_surfaces: bool = True) -> dict[str, Parameter]:
+    """Return what a verb's function declares, by name, in its order, with the signature's defaults.
+
+    of_all_surfaces: without those that Python alone takes.
+    """
+    hints, signature = inspect.unwrap(function).__annotations__, inspect.signature(function)
+    found = [(own.default, declaration(name, hints.get(name))) for name, own in signature.parameters.items()]
+    return {
+        parameter.name: replace(parameter, default=default)
+        for default, parameter in found
+        if parameter is not None and (parameter.help or not of_all_surfaces)
+    }
+
+
+def verb(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the values that a function gets be those that its parameters' kinds make of them; its help lists them."""
+    parameters = parameters_of(function, of_all_surfaces=False)
+    signature = inspect.signature(function)
+    is_closed = all(own.kind is not own.VAR_KEYWORD for own in signature.parameters.values())
+
+    @functools.wraps(function)
+    def call(*positional: P.args, **named: P.kwargs) -> R:
+        if is_closed:
+            refuse_unknown(named.keys() - signature.parameters.keys(), parameters, function.__name__)
+        bound = signature.bind(*positional, **named)
+        bound.apply_defaults()
+        for name, parameter in parameters.items():
+            value = bound.arguments[name] = parameter.read(bound.arguments[name])
+            if parameter.within is not None:
+                parameter.check(value)
+        return function(*bound.args, **bound.kwargs)
+
+    # without what only the command line reads
+    plain = [
+        own.replace(annotation=parameters[own.name].python_type) if own.name in parameters else own
+        for own in signature.parameters.values()
+    ]
+    call.__signature__ = signature.replace(parameters=plain)  # type: ignore[attr-defined]
+    call.__doc__ = with_parameters(function.__doc__, parameters_of(function))
+    return call
+
+
+def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> str:
+    """Return a docstring with a line for each parameter; the text itself says what a source is."""
+    lines = [f"    {name}: {_sentence(parameter)}" for name, parameter in parameters.items() if not parameter.metavar]
+    return "\n".join([inspect.cleandoc(text or ""), *(["\nParameters:", *lines] if lines else [])])
+
+
+def _sentence(parameter: Parameter) -> str:
+    words = spoken(parameter.help, "python")
+    return words if parameter.required else f"{words} Default: {parameter.kind.shown(parameter.default)!r}."

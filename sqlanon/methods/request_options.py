@@ -1,20 +1,18 @@
 """Options that the function, command and job of every method take beside its own parameters, declared once."""
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Required, TypedDict
 
-from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.kinds import TEXT, Kind
+from sqlanon.methods.kinds import TEXT, TEXTS, FilePath, Kind
 from sqlanon.methods.name_kinds import (
     COARSEN,
     COLUMNS,
     PATH_TEXT,
+    PLACES,
     RELEASE_PLACE,
     SCHEMA_NAME,
     TABLE_BY_COLUMN,
-    TEXTS,
 )
 from sqlanon.methods.parameters import Parameter
 from sqlanon.plans.following import Changed
@@ -23,7 +21,6 @@ from sqlanon.wording import option
 
 # What every method takes where releases of the same people follow each other under a ledger, declared once.
 Names = str | Iterable[str]
-FilePath = str | os.PathLike[str]
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -56,9 +53,7 @@ class LedgerOptions(TypedDict, total=False):
 
 def _key(_: str, value: Any) -> Key:
     """Read a key: 64 hex digits, or a Key."""
-    if not isinstance(value, str | Key):
-        raise UsageError(f"a key is text or a Key, not a {type(value).__name__}")
-    return Key.of(value) if isinstance(value, str) else value
+    return value if isinstance(value, Key) else Key.of(value)
 
 
 def _row_of_person(mark: str, value: Any) -> str:
@@ -88,6 +83,28 @@ Into = Annotated[
     Parameter("Schema of the database to appear, in one transaction.", None, compiled=False, job=False),
 ]
 Overwrite = Annotated[bool, Parameter("Replace an older release at the target.", False, compiled=False, job=False)]
+
+# what is said of the source that a release is held against
+AgainstQuery = Annotated[str | None, Parameter(f"In place of {option('against')}: the query that was published.")]
+ScoredBy = Annotated[Names, COLUMNS, Parameter(f"With {option('against')}: what tells its rows apart.")]
+Vary = Annotated[
+    str | None,
+    ROW_OF_PERSON,
+    Parameter(f"With {option('against')}: which row of a person has the quasi values, as it was published."),
+]
+Labels = Annotated[
+    Mapping[str, object] | Names | None,
+    COARSEN,
+    Parameter(f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
+]
+Background = Annotated[
+    object,
+    PLACES,
+    Parameter(
+        "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
+        " repeatable."
+    ),
+]
 
 
 class QuasiOptions(TypedDict, total=False):

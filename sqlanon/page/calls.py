@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlanon
-from sqlanon.api.verbs import parameters_of
 from sqlanon.engines.base import Engine
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import Parameter
+from sqlanon.methods.parameters import Parameter, parameters_of
 
 KEY = "SQLANON_KEY"  # the variable that holds the key, which no text shows
 

@@ -211,7 +211,7 @@ def resolve_rules(rules: Mapping[str, str], quasi: Sequence[str], types: Mapping
     """Return the rule of each quasi column that has one, by the column's own name; raise UsageError for others."""
     resolved = {}
     for name, text in rules.items():
-        (column,) = resolve_names(list(types), (name,))
+        (column,) = resolve_names(types, (name,))
         if column not in quasi:
             raise UsageError(
                 f"{option('coarsen')} is for quasi columns, and {column!r} is none of them;"

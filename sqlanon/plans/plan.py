@@ -1,6 +1,6 @@
 """A plan: what a method does, as named SELECTs and checks. Pure data; nothing here meets a database."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -92,7 +92,7 @@ class Source:
 
     def of_people(
         self,
-        columns: Sequence[str],
+        columns: Collection[str],
         identifier: Sequence[str],
         quasi: Sequence[str],
         vary: str | None,
@@ -111,7 +111,9 @@ class Source:
         told = self if vary is None else self._told_by(persons, resolve_names(columns, quasi), vary, columns)
         return replace(told, persons=persons, required=resolve_names(columns, required))
 
-    def _told_by(self, identifier: Sequence[str], columns: Sequence[str], vary: str, every: Sequence[str]) -> "Source":
+    def _told_by(
+        self, identifier: Sequence[str], columns: Sequence[str], vary: str, every: Collection[str]
+    ) -> "Source":
         """Return the source with one value of each of `columns` in all rows of a person: that of one of the rows.
 
         vary: it is the row in which a column is the least, or the largest, and of several of them the first.

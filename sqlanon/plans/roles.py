@@ -1,7 +1,7 @@
 """Which column is a quasi-identifier, sensitive, or an identifier; which name is free."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
@@ -29,7 +29,7 @@ class Roles:
         return self.quasi + self.sensitive + self.identifier
 
 
-def split_columns(texts: Iterable[str], columns: Sequence[str] | None = None) -> tuple[str, ...]:
+def split_columns(texts: Iterable[str], columns: Collection[str] | None = None) -> tuple[str, ...]:
     """Turn option texts into column names: a text that is a column is that column, else commas split it."""
     lower_names = {column.lower() for column in columns or ()}
     names: list[str] = []
@@ -44,7 +44,7 @@ def split_columns(texts: Iterable[str], columns: Sequence[str] | None = None) ->
 
 
 def resolve_roles(
-    columns: Sequence[str],
+    columns: Collection[str],
     quasi: Iterable[str],
     sensitive: Iterable[str],
     identifier: Iterable[str] = (),
@@ -57,7 +57,7 @@ def resolve_roles(
     )
 
 
-def resolve_names(columns: Sequence[str], names: Iterable[str], words: str = NO_COLUMN) -> tuple[str, ...]:
+def resolve_names(columns: Collection[str], names: Iterable[str], words: str = NO_COLUMN) -> tuple[str, ...]:
     """Return `names` as `columns` spell them (case does not count); refuse what is not among them, in these words."""
     spelled = {column.lower(): column for column in columns}
     names = tuple(names)
@@ -66,19 +66,32 @@ def resolve_names(columns: Sequence[str], names: Iterable[str], words: str = NO_
         several = next((name.split() for name in missing if len(name.split()) > 1), [])
         if several and all(name.lower() in spelled for name in several):
             raise UsageError(f"{' '.join(several)!r} is several columns: write {','.join(several)}", about=missing)
+        known = () if is_nameless(columns) else columns
         message = words.format(missing=_listed(missing), columns=_listed(columns))
-        if is_nameless(columns):
-            message += f"; {NAMELESS}"
+        if not known:
+            message = f"no column {_listed(missing)} in the source; {NAMELESS}"
         elif len(columns) == 1 and words == NO_COLUMN:
             message += f"; {ONE_COLUMN}"
-        near = dict.fromkeys(match for name in missing for match in find_near(name, columns, most=1))
+        near = dict.fromkeys(match for name in missing for match in find_near(name, known, most=1))
         raise UsageError(message + (f"; did you mean {_listed(near)}?" if near else ""), about=missing)
     return tuple(spelled[name.lower()] for name in names)
 
 
+class SourceColumns(dict[str, str]):
+    """The types of a source's columns by their names; `are_values` looks whether these are values of theirs."""
+
+    are_values: Callable[[], bool] = staticmethod(lambda: False)
+
+
 def is_nameless(columns: Iterable[str]) -> bool:
-    """Tell whether DuckDB made up the names, as where the first line of a text file looks like all others."""
-    return all(re.fullmatch(r"column\d+", name) for name in columns)
+    """Tell whether the names are a row, or DuckDB's, as where the first line of a text file looks like all others."""
+    made_up = all(re.fullmatch(r"column\d+", name) for name in columns)
+    return made_up or (isinstance(columns, SourceColumns) and columns.are_values())
+
+
+def tell_columns(columns: Iterable[str]) -> str:
+    """Return what a message says of a source's columns: their names, but not where these seem to be somebody's row."""
+    return NAMELESS if is_nameless(columns) else f"its columns are {_listed(columns)}"
 
 
 def checked_roles(quasi: tuple[str, ...], sensitive: tuple[str, ...], identifier: tuple[str, ...]) -> Roles:

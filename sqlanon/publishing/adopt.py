@@ -85,13 +85,13 @@ def _grouped(asked: Asked, engine: Engine) -> tuple[list[Statement], Manifest]:
     if asked["l"] is None or asked["gamma"] is not None:
         raise UsageError(f"say {option('l', flag='-l')}, which QIT and ST promise, and no {option('gamma')}")
     qit, st = engine.find_source(asked["qit"]), engine.find_source(asked["st"])
-    (group,) = resolve_names(list(qit[1]), [asked["group"]])
-    group_in_st, count = resolve_names(list(st[1]), [asked["group"], asked["count"]])
-    candidates = split_columns(asked["sensitive"], list(st[1])) or [n for n in st[1] if n not in (group_in_st, count)]
+    (group,) = resolve_names(qit[1], [asked["group"]])
+    group_in_st, count = resolve_names(st[1], [asked["group"], asked["count"]])
+    candidates = split_columns(asked["sensitive"], st[1]) or [n for n in st[1] if n not in (group_in_st, count)]
     if len(candidates) != 1:
         listing = ", ".join(map(repr, candidates)) or "none"
         raise UsageError(f"ST has one sensitive column beside {group!r} and {count!r}; found {listing}")
-    (sensitive,) = resolve_names(list(st[1]), candidates)
+    (sensitive,) = resolve_names(st[1], candidates)
     quasi = _quasi(asked, qit[1], {group})
     if sensitive.lower() in {name.lower() for name in quasi}:
         raise UsageError(
@@ -112,7 +112,7 @@ def _randomized(asked: Asked, engine: Engine) -> tuple[list[Statement], Manifest
             f"say {option('gamma')} and {option('sensitive')}, the randomized columns, and no {option('l', flag='-l')}"
         )
     data = engine.find_source(asked["data"])
-    sensitive = resolve_names(list(data[1]), split_columns(asked["sensitive"], list(data[1])))
+    sensitive = resolve_names(data[1], split_columns(asked["sensitive"], data[1]))
     quasi = _quasi(asked, data[1], set(sensitive))
     defaults = {name: METHODS["splu"].parameters[name].default for name in ("epsilon", "alpha", "target_error")}
     parameters = {"gamma": dict.fromkeys(sensitive, asked["gamma"]), "residue": asked["residue"], **defaults}
@@ -122,7 +122,7 @@ def _randomized(asked: Asked, engine: Engine) -> tuple[list[Statement], Manifest
 
 
 def _quasi(asked: Asked, types: Mapping[str, str], others: set[str]) -> list[str]:
-    names = resolve_names(list(types), split_columns(asked["quasi"], list(types)))
+    names = resolve_names(types, split_columns(asked["quasi"], types))
     quasi = [name for name in names or types if name not in others]
     if not quasi:
         raise UsageError(f"there is no quasi-identifier column beside {', '.join(sorted(others))}")

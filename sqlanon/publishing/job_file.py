@@ -12,8 +12,7 @@ import yaml
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import TEXT_OF_JOB, TEXTS_OF_JOB
-from sqlanon.methods.name_kinds import check_names
+from sqlanon.methods.kinds import TEXT_OF_JOB, TEXTS_OF_JOB, one_or_several
 from sqlanon.plans import json_schema
 from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.plans.json_schema import Schema
@@ -104,7 +103,7 @@ _SOURCES: dict[str, tuple[Schema, Callable[[_Folder, Any], Any]]] = {
     "master": (TEXT_OF_JOB, _Folder.expanded),
     "query": (TEXT_OF_JOB, _Folder.query),
     "types": (json_schema.keyed(TEXT_OF_JOB), lambda _, types: types),
-    "missing": (TEXTS_OF_JOB, lambda _, texts: check_names(texts)),
+    "missing": (TEXTS_OF_JOB, lambda _, texts: one_or_several(texts)),
 }
 
 
@@ -143,7 +142,7 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     if "key_env" in said:
         arguments["key"] = file.take(("key_env",), _key, said["key_env"], variables)
     require = tuple(
-        file.take(("require", figure), threshold_of, f"{figure} {text}")
+        file.take(("require", figure), threshold_of, f"{figure} {text}", method)
         for figure, text in said.get("require", {}).items()
     )
     # a DSN may hold a password: the variable that the command line reads serves a job, too

@@ -87,7 +87,7 @@ def publish(asked: ReleaseRequest, engine: Engine, expect: bool = False, **param
     with noting_faults(late), visible_or_not(), ExitStack() as stack:
         plan, against, ledger = stack.enter_context(prepared(asked, engine, fresh_prefix()))
         source, types = against
-        roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+        roles = resolve_roles(types, asked.quasi, asked.sensitive, asked.identifier)
         _refuse_own_source(asked, plan)
         # before anything runs: of two runs to one target the second is refused at once
         target = stack.enter_context(closing(target_of(engine, out, into, asked.overwrite)))

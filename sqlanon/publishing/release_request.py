@@ -80,12 +80,17 @@ def request_of(
     """Return the request of a method's declared arguments."""
     out, into = arguments.get("out"), arguments.get("into")
     if out is not None and into is not None:
-        raise UsageError(f"say {option('out')} or {option('into')}, not both")
+        raise UsageError(f"say {option('out')} or {option('into')}, not both: a release goes to one place")
+    if arguments.get("draws") == "random" and arguments.get("key") and not arguments.get("ledger"):
+        raise UsageError(
+            f"{option('draws', 'random')} draws without a key: leave out one of them (SQLANON_KEY is a key, too)"
+        )
     read = source.tables if isinstance(source, QueriedSource) else ()
     own = {name: arguments[name] for name in METHODS[method].parameters if name in arguments}
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
-    named |= {"place": Place.of(out, into), "require": tuple(map(threshold_of, arguments.get("require", ())))}
+    require = tuple(threshold_of(text, method) for text in arguments.get("require", ()))
+    named |= {"place": Place.of(out, into), "require": require}
     named |= {"parameters": own, "files": (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))}
     return ReleaseRequest(**named)
 
@@ -124,7 +129,7 @@ def prepare(
     """
     method, parameters = METHODS[asked.method], {**asked.parameters, **parameters}
     source, types = engine.find_source(asked.source)
-    roles = resolve_roles(list(types), asked.quasi, asked.sensitive, asked.identifier)
+    roles = resolve_roles(types, asked.quasi, asked.sensitive, asked.identifier)
     method.refuse_many(roles.quasi)
     _refuse_types(source, types, roles, source.lists if method.takes_lists else {})
     of_persons = bool(roles.identifier) and asked.unit == "person" and method.takes_sets
@@ -137,7 +142,7 @@ def prepare(
                 about=[name],
             )
     if asked.vary is not None:
-        source = source.of_people(list(types), roles.identifier, roles.quasi, asked.vary)
+        source = source.of_people(types, roles.identifier, roles.quasi, asked.vary)
     sets = False
     if of_persons and dialect is None and following is None:
         sets = bool(read_persons(engine, source.relation, roles.identifier)["repeating_persons"])

@@ -8,11 +8,12 @@ confidence.
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
+from sqlanon.forms import form_of_method
 from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest
 from sqlanon.removed import removed
@@ -32,6 +33,18 @@ _BOUND = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
 _WRITTEN = re.compile(rf"\s*((\w+)(?:\s*\(([^()]*)\))?){_BOUND}")
 
 
+# figures that verification finds, under the first of these names
+_VERIFIED = {
+    "l": ("diversity", "l"),
+    "confidence": ("confidence", "largest_confidence"),
+    **{name: (name,) for name in ("smallest_group", "largest_group", "reconstruction_error_ratio")},
+}
+
+
+def _verified(names: Sequence[str], manifest: Manifest) -> Any:
+    return next((manifest["verified"][name] for name in names if name in manifest["verified"]), None)
+
+
 def _posterior(manifest: Manifest) -> float | None:
     """Return the largest posterior of a release proved class by class, else what its posteriors were held to."""
     posterior = manifest["verified"].get("classes")
@@ -44,12 +57,14 @@ FIGURES: dict[str, Callable[[Manifest], Any]] = {
     "groups": lambda manifest: manifest.get("groups"),
     "dropped_rows": lambda manifest: manifest.get("dropped_rows"),
     "dropped_share": lambda manifest: _share(manifest.get("dropped_rows", 0), manifest["rows"]),
-    "l": lambda manifest: manifest["verified"].get("diversity"),
-    "confidence": lambda manifest: manifest["verified"].get("confidence"),
     "posterior": _posterior,
-    "smallest_group": lambda manifest: manifest["verified"].get("smallest_group"),
-    "largest_group": lambda manifest: manifest["verified"].get("largest_group"),
-    "reconstruction_error_ratio": lambda manifest: manifest["verified"].get("reconstruction_error_ratio"),
+    **{figure: functools.partial(_verified, names) for figure, names in _VERIFIED.items()},
+}
+# the figures that some forms do not tell, by what a form verifies that tells them
+_TOLD_BY = {
+    **_VERIFIED,
+    "groups": ("smallest_group", "boxes"),
+    "posterior": ("classes",),
 }
 
 
@@ -103,8 +118,8 @@ class Threshold:
         return FIGURES[self.figure](manifest), ""
 
 
-def threshold_of(text: str) -> Threshold:
-    """Read `rows >= 1000`, or `sure(0.8) <= 0.001`; raise UsageError for what is no threshold."""
+def threshold_of(text: str, method: str) -> Threshold:
+    """Read `rows >= 1000`, or `sure(0.8) <= 0.001`; raise UsageError for what is none, or no figure of the method's."""
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise UsageError(
@@ -115,6 +130,10 @@ def threshold_of(text: str) -> Threshold:
     if name not in (*FIGURES, ATTACK, SURE) or (at and name != SURE):
         figures = ", ".join((*FIGURES, ATTACK, "sure(CONFIDENCE)"))
         raise UsageError(removed("require", name) or f"no figure {figure.strip()!r}; thresholds are on {figures}")
+    told_by = form_of_method(method).figures.keys()
+    if name in _TOLD_BY and not told_by & {*_TOLD_BY[name]}:
+        told = ", ".join(each for each in FIGURES if told_by & {*_TOLD_BY.get(each, ())})
+        raise UsageError(f"releases of {method} have no figure {name!r}; beside rows and attacks they have {told}")
     if name == SURE and (at or "").strip() not in map(str, CONFIDENCES):
         raise UsageError("sure needs a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)")
     return Threshold(name, relation, float(bound), None if at is None else float(at))

@@ -1,5 +1,6 @@
 """Read a YAML file whose values are as a JSON schema says; whatever is not is refused with its line."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import NoneType
@@ -72,7 +73,11 @@ class YamlFile:
             return node
         self._read(node, refuse_broken_text, [node.value])
         try:
-            return yaml.SafeLoader("").construct_object(node)
+            value = yaml.SafeLoader("").construct_object(node)
+            # YAML 1.1 reads 010 as 8, 0x10 as 16 and 1:30 as 90
+            if isinstance(value, int | float) and re.match(r"[-+]?0[\d_bx]|.*:", node.value):
+                self.refuse(place, f"{_name(place)} = {node.value} is read as {value}: write it in plain digits")
+            return value
         except ValueError:  # Python reads whole numbers of some thousand digits, no longer ones
             self.refuse(place, f"{_name(place)} is a number that is too long")
 

@@ -9,14 +9,17 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.time_limit import LONGEST, time_limit
 from sqlanon.errors import AnswerWarning, DataError, QueryError, ReleaseError, ResourceError, SqlanonError
 from sqlanon.estimation.session import Session
+from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
+from sqlanon.methods.kinds import TEXTS, choice
+from sqlanon.methods.parameters import verb
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("sqlanon")
 T = TypeVar("T")
+Queries = Annotated[Iterable[str], TEXTS]
+Estimator = Annotated[str | None, choice(ESTIMATOR_NAMES)]
 _TURNS, _PAUSE = 3, 0.2  # how often a reader begins, and seconds in between
 
 
@@ -94,7 +99,8 @@ class AskedRelease:
                 return result
         raise ReleaseError(f"{str(directory)!r} is replaced while it is read; try again when its publisher has ended")
 
-    def estimate(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST) -> "pd.DataFrame":
+    @verb
+    def estimate(self, sql: str, estimator: Estimator = None, *, timeout: float = LONGEST) -> "pd.DataFrame":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
@@ -113,7 +119,8 @@ class AskedRelease:
             warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answer
 
-    def ask(self, sql: str, estimator: str | None = None, *, timeout: float = LONGEST) -> "Answered":
+    @verb
+    def ask(self, sql: str, estimator: Estimator = None, *, timeout: float = LONGEST) -> "Answered":
         """Return the answer that `estimate` gives as lists, without pandas, which is slow to load; warn of nothing.
 
         sql, estimator, timeout: as for `estimate`, with the same errors. What would be warned of stands in
@@ -123,7 +130,7 @@ class AskedRelease:
         return self._read_session(lambda session: self._remark(session.ask(sql, estimator), sql), timeout)
 
     def estimate_many(
-        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST
+        self, queries: Queries, estimator: Estimator = None, *, timeout: float = LONGEST
     ) -> "list[pd.DataFrame]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
@@ -143,8 +150,9 @@ class AskedRelease:
                 warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
         return answers
 
+    @verb
     def estimate_each(
-        self, queries: Iterable[str], estimator: str | None = None, *, timeout: float = LONGEST
+        self, queries: Queries, estimator: Estimator = None, *, timeout: float = LONGEST
     ) -> "Iterator[pd.DataFrame | SqlanonError]":
         """Yield the answer of each of many queries, in their order, or why it has none (a QueryError or a DataError).
 
@@ -195,7 +203,8 @@ class AskedRelease:
             return answered
         return replace(answered, messages=[*answered.messages, f"published coarser: {'; '.join(named)}"])
 
-    def estimation_sql(self, sql: str, estimator: str | None = None) -> str:
+    @verb
+    def estimation_sql(self, sql: str, estimator: Estimator = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell, which runs it as it is.
 
         sql, estimator: as for `estimate`, and its QueryError. The script ends in the answer where the release settles

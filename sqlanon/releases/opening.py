@@ -1,17 +1,20 @@
 """Where a release lies, and what is read to open it: files in a directory, or tables in a schema of a database."""
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlanon.bounded_files import UnfitFileError, read_text, require_regular
 from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
+from sqlanon.methods.kinds import LISTED, Kind, one_or_several, refused
 from sqlanon.plans.json_schema import UnknownMember, shown_path
-from sqlanon.plans.manifest import Manifest, maker, parse_manifest, table_files
+from sqlanon.plans.manifest import Manifest, follows, maker, of_people, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.manifest_schema import manifest_faults
@@ -20,6 +23,19 @@ from sqlanon.version import VERSION
 _STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
 State = tuple[int, int, int, int]  # inode numbers of a directory and its manifest, and the manifest's size and time
+
+
+def _release(mark: str, value: Any) -> Any:
+    from sqlanon.releases.asked_release import AskedRelease
+
+    if not isinstance(value, AskedRelease | str | os.PathLike):
+        raise refused(mark, value, "is no release; give one that is open, or its path")
+    return value
+
+
+# a release, or its directory; one or several
+RELEASE = Kind(_release)
+RELEASES = Kind(lambda mark, value: tuple(_release(mark, each) for each in one_or_several(value)), typed=LISTED)
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,10 @@ def releases_in(directory: Path) -> list[str]:
 
 def read_manifest_text(directory: Path) -> str:
     """Return the text of a directory's release.json; raise ReleaseError where there is none that can be read."""
+    if (directory / MANIFEST).is_symlink():
+        raise ReleaseError(
+            f"the {MANIFEST} of {str(directory)!r} is a link to another file, which is not followed: a release is files"
+        )
     try:
         return read_text(directory / MANIFEST)
     except UnfitFileError as error:
@@ -148,6 +168,7 @@ def _read_manifest(text: str, where: str) -> Manifest:
     faults = [*manifest_faults(manifest)]
     for wrong in (path for path in faults if not isinstance(path, UnknownMember)):
         raise ReleaseError(f"the manifest of {where} records what no release has: {shown_path(wrong)}")
+    _refuse_contradictions(manifest, where)
     form_of(manifest).check_manifest(manifest, where)
     if unknown := ", ".join(map(shown_path, faults[:MOST_KEYS])):
         warnings.warn(
@@ -157,3 +178,15 @@ def _read_manifest(text: str, where: str) -> Manifest:
             stacklevel=2,
         )
     return manifest
+
+
+def _refuse_contradictions(manifest: Manifest, where: str) -> None:
+    """Refuse what releases under a ledger, or of people, alone say of themselves in the manifest of another one."""
+    parameters, verified = manifest["parameters"], manifest["verified"]
+    of_ledger = {"release", "changed", "chain"} & parameters.keys()
+    if of_ledger and not (of_ledger >= {"release", "changed"} and parameters.get("draws", "keyed") == "keyed"):
+        raise ReleaseError(f"the manifest of {where} says {', '.join(sorted(of_ledger))}, but is of no ledger")
+    if "departed" in verified and not follows(manifest):
+        raise ReleaseError(f"the manifest of {where} says who departed, but not that releases came before it")
+    if "known_size" in parameters and not of_people(manifest):
+        raise ReleaseError(f"the manifest of {where} says known_size, but is not of people with several rows")

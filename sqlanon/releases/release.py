@@ -4,21 +4,22 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb, open_reader
-from sqlanon.errors import ReleaseError
+from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
+from sqlanon.methods.parameters import verb
 from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.asked_release import AskedRelease
-from sqlanon.releases.opening import find_in_directory, find_in_schema, releases_in
+from sqlanon.releases.opening import RELEASE, find_in_directory, find_in_schema, releases_in
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.wording import option, spoken
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from sqlanon.releases.verification_run import Evidence
 
 
+Earlier = Annotated["str | Path | Release | None", RELEASE]
 SHOWN_ROWS = 10  # of each table
 
 
@@ -40,6 +42,7 @@ class Release(AskedRelease):
     expected = ""  # what an attack was expected to reach, in words, where that was looked at as it was published
     reopen: "Callable[[Sequence[str]], Release] | None" = None  # in a session that reads these files, too
 
+    @verb
     def table(self, name: str) -> "duckdb.DuckDBPyRelation":
         """Return a published table as its engine's lazy object (DuckDB: a relation), in its published order.
 
@@ -50,15 +53,16 @@ class Release(AskedRelease):
         relation: duckdb.DuckDBPyRelation = self.engine.relation(f"select * from {self.tables[name]}")
         return relation
 
+    @verb
     def verify(
         self,
         against: object = None,
         voters: object = None,
-        background: object = (),
+        background: Any = (),
         r: float | None = None,
-        since: "str | Path | Release | None" = None,
+        since: Earlier = None,
         query: str | None = None,
-        coarsen: object = None,
+        coarsen: Any = None,
         id: "Names" = (),
         vary: str | None = None,
     ) -> Report:
@@ -99,7 +103,8 @@ class Release(AskedRelease):
         with self.engine.snapshot() if self.form.nested else nullcontext(), closing(self.published_tables) as published:
             return verify_release(published, self.form, self.place, evidence)
 
-    def verification_sql(self, *, since: "str | Path | Release | None" = None, **evidence: Any) -> str:
+    @verb
+    def verification_sql(self, *, since: Earlier = None, **evidence: Any) -> str:
         """Return the statements that `verify` would run, in order, each under its name in a comment; none is run.
 
         since, evidence: as for `verify`, with its errors.
@@ -113,7 +118,13 @@ class Release(AskedRelease):
             statements.append(("since", since_query(self.published_tables, self._earlier(since))))
         return "\n\n".join(f"-- {' '.join(visible(name).split())}\n{sql};" for name, sql in statements) + "\n"
 
-    def complete(self, tables: int = 10, seed: int | None = None, sensitive: str | None = None) -> "Completed":
+    @verb
+    def complete(
+        self,
+        tables: int = 10,
+        seed: int | None = None,
+        sensitive: str | None = None,
+    ) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
 
         tables: how many, from 1 to 99. seed: the same one gives the same tables. sensitive: of several columns in
@@ -127,6 +138,7 @@ class Release(AskedRelease):
         opening, parts = self.form.completion, self.form.has_several(self.manifest)
         return self._read_steadily(lambda: complete_release(*request, opening=opening, parts=parts))
 
+    @verb
     def write(self, directory: str | Path, overwrite: bool = False) -> "Release":
         """Write the release to a directory (Parquet and release.json), verified, whole or not at all.
 
@@ -224,7 +236,16 @@ def open_release(
         engine = engine or open_reader()
         return Release(engine, *find_in_directory(directory, engine))
     opened_here = engine is None and not directory.is_dir()
-    engine = engine or open_duckdb(database, readable=readable if opened_here else None)
+    if engine is None:
+        own = open_duckdb(database, readable=readable if opened_here else None)
+        try:
+            release = open_release(path, database, own)
+        except SqlanonError:
+            own.connection.close()  # or nobody could write to the file
+            raise
+        if opened_here and not readable:
+            release.reopen = lambda files: open_release(path, database, readable=files)
+        return release
     is_schema = engine.tables(str(path)) is not None
     if directory.is_dir() and "directory" not in engine.lacks:
         if is_schema:
@@ -233,10 +254,7 @@ def open_release(
                 " or the schema from another folder"
             )
         return Release(engine, *find_in_directory(directory, engine))
-    release = Release(engine, *find_in_schema(str(path), engine))
-    if opened_here and not readable:
-        release.reopen = lambda files: open_release(path, database, readable=files)
-    return release
+    return Release(engine, *find_in_schema(str(path), engine))
 
 
 def _describe_absent(directory: Path) -> str:

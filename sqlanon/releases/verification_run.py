@@ -10,13 +10,15 @@ equal those of before.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from sqlanon.adversary import background_knowledge, background_report, voter_list
 from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
-from sqlanon.methods.name_kinds import named_place, source_against
-from sqlanon.methods.request_options import Names
+from sqlanon.methods.name_kinds import PLACE, PLACES, source_against
+from sqlanon.methods.parameters import verb
+from sqlanon.methods.request_options import AgainstQuery, Labels, ScoredBy, Vary
 from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import Source
@@ -43,7 +45,7 @@ def report_look_alikes(published: PublishedTables, source: Source, types: Mappin
     if "look_alikes" in published.engine.lacks:
         return []
     columns, alike = published.manifest["columns"]["sensitive"], {}
-    for column, name in zip(columns, resolve_names(list(types), columns), strict=True):
+    for column, name in zip(columns, resolve_names(types, columns), strict=True):
         if types[name] == "VARCHAR":
             value = Sql(f"(select cast({ident(name)} as varchar) as value from {source.relation})")
             sql = published.query("verify/rows/look_alikes", {"original": value})
@@ -113,15 +115,21 @@ class Evidence:
     r: float | None = None
 
     @classmethod
+    @verb
     def of(
-        cls, dialect: str, against: object = None, voters: object = None, background: object = (),
-        r: float | None = None, query: str | None = None, coarsen: object = None, id: Names = (),
-        vary: str | None = None,
-    ) -> "Evidence":  # fmt: skip
+        cls,
+        dialect: str,
+        against: Annotated[object, PLACE] = None,
+        voters: Annotated[object, PLACE] = None,
+        background: Annotated[Sequence[object], PLACES] = (),
+        r: float | None = None,
+        query: AgainstQuery = None,
+        coarsen: Labels = None,
+        id: ScoredBy = (),
+        vary: Vary = None,
+    ) -> "Evidence":
         """Take what `Release.verify` is given, for an engine's dialect: paths, one background or a list of them."""
-        source = source_against(against, query, dialect, coarsen, id, vary)
-        backgrounds = background if isinstance(background, list | tuple) else [background]
-        return cls(named_place(source), named_place(voters), [named_place(table) for table in backgrounds], r)
+        return cls(source_against(against, query, dialect, coarsen, id, vary), voters, background, r)
 
     @property
     def named(self) -> list[str]:

@@ -131,7 +131,7 @@ def _find_truths(release: Release, asked: Frequencies, against: object) -> dict[
 def _read_truths(
     release: Release, asked: Frequencies, source: Source, types: Mapping[str, str]
 ) -> dict[tuple[str, ...], float]:
-    columns = resolve_names(list(types), [*asked.columns, *([asked.number] if asked.number else [])])
+    columns = resolve_names(types, [*asked.columns, *([asked.number] if asked.number else [])])
     if any(types[name] == "NESTED" for name in columns):
         return {}
     keys = [f"value_{number}" for number, _ in enumerate(columns, start=1)]

@@ -15,6 +15,7 @@ from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
+from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import plain, words
 from sqlanon.prose import as_made, write
 from sqlanon.read_places import check_new_file
@@ -171,6 +172,7 @@ class Page:
         """Say in a few lines what the page comes to."""
         return write_summary(self.verdict, "the page: .html, .write(path)")
 
+    @verb
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write the page, whole or not at all; of the internal view its owner alone can read it.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, count_called
 from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import DataError, UsageError
@@ -23,7 +23,7 @@ from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import NAMELESS, is_nameless
-from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.plans.templates import Sql, ident
 from sqlanon.risks.check import Check
 from sqlanon.risks.failing import write_failing
 from sqlanon.risks.given_away import find_given_away, look_at_source
@@ -179,7 +179,7 @@ def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) 
     sample's values.
     """
     source, types = engine.find_source(question.source)
-    resolved_question, guessed = _with_usual_quasi(question.resolved(list(types)), engine, source, types)
+    resolved_question, guessed = _with_usual_quasi(question.resolved(types), engine, source, types)
     if not resolved_question.quasi:
         return _describe(resolved_question, engine, source, types)
     for column in resolved_question.names:
@@ -228,7 +228,7 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
     roles = suggest_roles(columns)
     command, reason = suggest_command(question.source, columns, roles)
     notes = [reason] if reason else []
-    if is_nameless(types) or _are_values(engine, source, types):
+    if is_nameless([*types]) or count_called(engine, source.relation, types) > 1:
         notes.insert(0, NAMELESS)
     if any(why == SAYS_NOTHING for _, why in roles):
         notes.append(NOT_RECOGNIZED)
@@ -244,16 +244,6 @@ def _describe(question: CheckQuestion, engine: Engine, source: Source, types: An
         notes=(*notes, *source.note_columns(types)),
         command=command,
     )
-
-
-def _are_values(engine: Engine, source: Source, types: Mapping[str, str]) -> bool:
-    """Tell whether several columns of texts are called as one of their own values, as where a first row was lost."""
-    texts = [name for name, kind in types.items() if kind == "VARCHAR"]
-    if len(texts) < 2:
-        return False
-    held = (f"coalesce(max(case when {ident(name)} = {literal(name)} then 1 end), 0)" for name in texts)
-    (row,) = engine.rows(f"select {' + '.join(held)} as called from {source.relation}")
-    return int(row["called"]) > 1
 
 
 def _assess(checked: Checked) -> Check:

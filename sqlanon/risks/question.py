@@ -1,6 +1,6 @@
 """What a check is about, before any database was looked at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlanon.errors import UsageError
@@ -35,7 +35,7 @@ class CheckQuestion:
     coarsen: Mapping[str, str] = field(default_factory=dict)
     subsets: int | None = None
 
-    def resolved(self, columns: Sequence[str]) -> "CheckQuestion":
+    def resolved(self, columns: Collection[str]) -> "CheckQuestion":
         """Return the question with columns spelled as the source has them; raise UsageError for what cannot be."""
         roles = {
             option(name): resolve_names(columns, split_columns(getattr(self, role), columns))

@@ -5,12 +5,13 @@ What is read here is columns and checked trees; the user's text goes no further.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
+from sqlanon.plans.roles import tell_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.user_sql import Wording, check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
@@ -61,14 +62,14 @@ class Secret:
 class Base:
     """The base's columns, and the names by which FROM may call it (`base` always)."""
 
-    columns: tuple[str, ...]
+    columns: Collection[str]
     names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, columns: Sequence[str], source: object) -> "Base":
+    def of(cls, columns: Collection[str], source: object) -> "Base":
         """Take a source as it was asked for: a table is called by its name, a file or an object `base` alone."""
         is_name = isinstance(source, str) and not PATH.search(source)
-        return cls(tuple(columns), (str(source),) if is_name else ())
+        return cls(columns, (str(source),) if is_name else ())
 
     def spelling(self) -> dict[str, str]:
         """Return the columns as the base spells them by their names without case."""
@@ -151,8 +152,8 @@ def _column(node: exp.Expr, base: Base, qualifiers: set[str], words: Wording) ->
         words.refuse(f"the table {inner.table!r}", f"the one table is {_name_base(base)}")
     name = base.spelling().get(inner.name.lower())
     if name is None:
-        columns = ", ".join(repr(column) for column in base.columns)
-        raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; its columns are {columns}")
+        told = tell_columns(base.columns)
+        raise QueryError(f"{words.subject} names {inner.name!r}, no column of the base; {told}")
     return name
 
 

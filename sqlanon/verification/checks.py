@@ -231,13 +231,13 @@ class PublishedTables:
         if of_people(self.manifest):
             columns, drops = self.manifest["columns"], self.manifest["parameters"].get("nulls") == "drop"
             required = [*columns["sensitive"], *columns.get("beside", ())] if drops else []
-            source = source.of_people(list(types), told.identifier, columns["quasi"], told.vary, required)
+            source = source.of_people(types, told.identifier, columns["quasi"], told.vary, required)
         elif told.vary is not None:  # of people with one row each it is that row, which there has to be a way to tell
-            resolve_names(list(types), [read_order(told.vary)[1]])
-        resolve_names(list(types), split_columns(told.identifier, list(types)))
+            resolve_names(types, [read_order(told.vary)[1]])
+        resolve_names(types, split_columns(told.identifier, types))
         self._refuse_texts(types)
         rules = self._typed_rules(told.rules)
-        source, types = coarsen_source(self.engine, source, types, rules, resolve_names(list(types), rules))
+        source, types = coarsen_source(self.engine, source, types, rules, resolve_names(types, rules))
         self.keys.extend(source.keys)
         return source, types
 
@@ -247,7 +247,7 @@ class PublishedTables:
             return source
         # of several columns any may lack one, whichever is looked at
         columns = [*self.manifest["columns"]["sensitive"], *self.manifest["columns"].get("beside", ())]
-        valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(list(types), columns))
+        valued = " and ".join(f"{ident(name)} is not null" for name in resolve_names(types, columns))
         return replace(source, relation=Sql(f"(select * from {source.relation} where {valued})"))
 
     def close(self) -> None:

@@ -70,7 +70,7 @@ def _read_rows(
 ) -> _Rows:
     assert published.linked is not None
     quasi = published.manifest["columns"]["quasi"]
-    *spelled, source_column = resolve_names(list(types), [*quasi, sensitive])
+    *spelled, source_column = resolve_names(types, [*quasi, sensitive])
     value = "({} + 0)" if types[source_column] in _FRACTIONS else "{}"
     names = [f"value_{number}" for number in range(1, len(quasi) + 1)]
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, names, strict=True)]

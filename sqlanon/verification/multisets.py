@@ -47,7 +47,7 @@ def align_columns(
 
     types: the source's columns with their types. weight: an expression over a published line, as column WEIGHT.
     """
-    original_names = resolve_names(list(types), columns)
+    original_names = resolve_names(types, columns)
     sql_types = published.columns(table)
     names = tuple(f"value_{number}" for number in range(1, len(columns) + 1))
     original = [f"{source.expression(column)} as {name}" for column, name in zip(original_names, names, strict=True)]

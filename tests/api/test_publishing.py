@@ -31,5 +31,5 @@ def test_a_script_that_needs_types_reads_them_where_the_source_is(patients):
 def test_what_no_script_can_be_is_refused():
     with pytest.raises(UsageError, match="no method 'anatomi'; there are anatomy"):
         sqlanon.compile("anatomi", "t")
-    with pytest.raises(UsageError, match="no dialect 'cobol'; there are duckdb"):
+    with pytest.raises(UsageError, match="dialect = 'cobol' is none of duckdb"):
         sqlanon.compile("anatomy", "t", dialect="cobol", quasi="a", sensitive="b", l=2)

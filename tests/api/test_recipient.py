@@ -43,11 +43,6 @@ def test_changed_files_are_not_asked(ward, patients):
 
 def test_a_release_may_be_named_by_its_directory(ward):
     assert str(sqlanon.attack(str(ward.directory))) == str(sqlanon.attack(ward))
-    for wrong in (sqlanon.attack, sqlanon.complete):
-        with pytest.raises(sqlanon.UsageError, match="a release is a path or a schema's name, not a list"):
-            wrong([])
-    with pytest.raises(sqlanon.UsageError, match="a job is the path of a YAML file, not a dict"):
-        sqlanon.run({"method": "anatomy"})
 
 
 def test_a_verb_and_the_method_of_its_name_take_the_same():

@@ -293,3 +293,34 @@ def test_what_columns_without_a_telling_name_give_away_is_told(shell):
     told = "select i as ssn, 20 + i % 40 as age, i % 12 as batch, 'd' || (i % 12 + i // 900) as disease"
     duckdb.execute(f"copy ({told} from range(1000) t(i)) to '{shell.folder}/told.parquet'").fetchall()
     assert "batch gives disease away: in a group of 5 people" in shell("check", "told.parquet").stderr
+
+
+# where a file is read whose first line is somebody's row
+READING = [
+    "publish anatomy lost.csv ASKED",
+    "compare lost.csv --quasi age --sensitive disease",
+    "check lost.csv --quasi age",
+    "verify ward --voters lost.csv",
+    "verify ward --against lost.csv",
+    "verify ward --background lost.csv",
+    "attack ward --against lost.csv",
+    "attack ward --background lost.csv",
+    "report ward --against lost.csv --out report.html",
+    "publish anatomy patients.parquet ASKED --coarsen age=map:lost.csv",
+    "publish robust patients.parquet --quasi age --sensitive disease -r 3 --out other --background lost.csv",
+    "adopt --qit lost.csv --st lost.csv -l 3 --out other",
+    "breach --base lost.csv --view 'SELECT ssn FROM base' --secret 'SELECT ssn, disease FROM base'",
+]
+
+
+@pytest.mark.parametrize("words", READING)
+def test_somebody_s_row_is_not_listed_where_names_are_looked_for(shell, words):
+    lines = [f"Ada{number},Bern,{'ab'[number % 2]},{('flu', 'HIV')[number % 2]}\n" for number in range(60)]
+    (shell.folder / "lost.csv").write_text("".join(lines))
+    if " ward " in words:
+        done = shell("publish", "anatomy", "patients.parquet", *ROLES)
+        assert done.returncode == 0, done.stderr
+    done = shell(*shlex.split(words.replace("ASKED", "--quasi age --sensitive disease -l 3 --out other")))
+    assert done.returncode == 2, done.stderr
+    assert not any(text in done.stderr for text in ("Ada0", "Bern", "'flu'"))
+    assert "hold the names of its columns" in done.stderr

@@ -6,10 +6,10 @@ import pytest
 import typer.main
 
 import sqlanon
-from sqlanon.api.verbs import parameters_of
 from sqlanon.cli import app
 from sqlanon.cli.app import VERBS
 from sqlanon.cli.declared import read_typed
+from sqlanon.methods.parameters import parameters_of
 
 
 def command_named(verb: str):

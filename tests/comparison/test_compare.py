@@ -206,7 +206,7 @@ def test_hostile_names_and_values():
     ("given", "message"),
     [
         ({"methods": "anatomy,magic"}, "methods names 'magic'"),
-        ({"l": "3,x"}, "l takes whole numbers"),
+        ({"l": "3,x"}, "nor several, for example 3,5,10"),
         ({"l": 1}, "at least 2"),
         ({"gamma": []}, "at least 2"),
         (

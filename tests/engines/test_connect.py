@@ -38,7 +38,7 @@ def test_a_missing_extra_says_what_to_type(engine, library):
 
 
 def test_what_is_no_connection_is_refused():
-    with pytest.raises(UsageError, match="a dict is no connection of duckdb, spark, postgres"):
+    with pytest.raises(UsageError, match="con of type dict is no connection of duckdb, spark, postgres"):
         engine_of({})
     assert open_engine("duckdb").dialect == "duckdb"
 

@@ -260,7 +260,7 @@ def test_tables_that_are_no_distribution_of_this_data_are_refused(con, rows, mes
 
 
 OTHER_COLUMNS = [
-    ("'m' as sex, 's0' as s", "has no column 'probability'; it has 'sex', 's'"),
+    ("'m' as sex, 's0' as s", "has no column 'probability'; its columns are 'sex', 's'"),
     ("'m' as sex, 0.5 as probability", "has no column 's'"),
     ("'s0' as s, 0.5 as probability", "has no quasi column"),
     ("'m' as sex, 1 as height, 's0' as s, 0.5 as probability", "has a column 'height', which is no quasi column; they"),

@@ -634,7 +634,7 @@ def test_one_identifier_for_all_alternatives_of_a_row(con):
         ({"alternative_of": "sex"}, "column 'sex' stands in quasi and in alternative_of"),
         ({"label": "nobody"}, "no column 'nobody' in the source"),
         ({"save_influence": "x.csv"}, 'save_influence keeps what influence="learn" finds'),
-        ({"hierarchy": "education.csv"}, "hierarchy is a mapping of column names to tables"),
+        ({"hierarchy": "education.csv"}, "is not a mapping of column names to tables"),
         ({"alternatives": "commas"}, "alternatives = 'commas' is none of lists, braces"),
         ({"undiverse": "hide"}, "undiverse = 'hide' is none of merge, suppress, generalize"),
         ({"order_alternatives": "random"}, "order_alternatives = 'random' is none of given, sorted"),

@@ -84,7 +84,7 @@ PARTS = {
     "robust": ("method: anatomy", "method: robust"),
     "schema": ("out: ward", "out: ward\n  overwrite: true\nrequire: {rows: '>= 500', 'sure(0.8)': '<= 0.1'}"),
 }
-OF_ROBUST = "{r: 3, background_from: [sex, [sex, age]], background: [a.csv], max_suppressed: 0.1}"
+OF_ROBUST = "{r: 3, background_from: [sex, [sex, age]], background: [a.csv], max_suppressed: 1.5%}"
 WRONG = {
     "unknown key": ("l: 4", "lol: 4"),
     "another kind": ("l: 4", "l: four"),

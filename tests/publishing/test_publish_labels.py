@@ -70,7 +70,11 @@ def test_tables_that_label_nothing_are_refused(con, tmp_path):
         ),
         (f"from,to\n{full}3,b\n4,b\n", UsageError, "2 values stand in several lines"),
         (f"from,to\n{full}44,\n", UsageError, "1 of 13 lines have no from or no to"),
-        ("value,label\n0,a\n", UsageError, "has the columns from .* and to .its label.; this one has 'value', 'label'"),
+        (
+            "value,label\n0,a\n",
+            UsageError,
+            "has the columns from .* and to .its label.; its columns are 'value', 'label'",
+        ),
         ("from,to\n", DataError, "has no label for 12 values of job"),
     ):
         path = tmp_path / "labels, of=jobs.csv"

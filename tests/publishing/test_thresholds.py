@@ -23,7 +23,7 @@ SPLU = ["publish", "splu", "patients.parquet", "--quasi", "age", "--sensitive", 
 ])  # fmt: skip
 def test_what_is_no_threshold_is_told(text, says):
     with pytest.raises(UsageError) as refused:
-        threshold_of(text)
+        threshold_of(text, "splu")
     assert says in str(refused.value)
 
 

@@ -1,5 +1,7 @@
 """A schema of somebody else's database: read only, base tables alone, and nothing beside it is read."""
 
+import json
+
 import duckdb
 import pytest
 
@@ -106,3 +108,49 @@ def test_a_file_that_may_not_be_read_is_named(con, tmp_path, monkeypatch, reader
     monkeypatch.setattr(f"sqlanon.releases.{reader}", refuse)
     with pytest.raises(ReleaseError, match=f"cannot read '.*/r/{file}': Permission denied"):
         sqlanon.open(tmp_path / "r").verify()
+
+
+# what only a release under a ledger, or of people with several rows, says of itself: part, member, words
+CONTRADICTIONS = [
+    ("parameters", {"release": 2}, "says release, but is of no ledger"),
+    ("parameters", {"chain": "6a9d0cb884e70d83"}, "says chain, but is of no ledger"),
+    ("parameters", {"changed": "leave"}, "says changed, but is of no ledger"),
+    ("parameters", {"release": 1, "chain": "6a9d0cb884e70d83"}, "says chain, release, but is of no ledger"),
+    ("parameters", {"release": 2, "changed": "keep", "draws": "random"}, "says changed, release, but is of no ledger"),
+    ("parameters", {"known_size": True}, "says known_size, but is not of people"),
+    ("verified", {"departed": 3}, "says who departed"),
+]
+
+
+@pytest.mark.parametrize(("part", "members", "words"), CONTRADICTIONS)
+def test_a_manifest_that_contradicts_itself_is_refused(patients, tmp_path, part, members, words):
+    sqlanon.anatomy(patients, "patients", quasi="age", sensitive="disease", id="ssn", l=3, out=tmp_path / "ward")
+    path = tmp_path / "ward" / "release.json"
+    manifest = json.loads(path.read_text())
+    manifest[part] |= members
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ReleaseError, match=words):
+        sqlanon.verify(tmp_path / "ward")
+
+
+def test_links_in_the_place_of_files_are_not_followed(patients, tmp_path):
+    ward = tmp_path / "ward"
+    sqlanon.anatomy(patients, "patients", quasi="age", sensitive="disease", id="ssn", l=3, out=ward)
+    (ward / "st.parquet").rename(tmp_path / "st.parquet")
+    (ward / "st.parquet").symlink_to(tmp_path / "st.parquet")
+    failed = [check for check in sqlanon.verify(ward).checks if check.holds is False]
+    assert [(check.name, check.found) for check in failed] == [("files", {"st.parquet": "a link, not a file"})]
+    with pytest.raises(ReleaseError, match="a link, not a file"):
+        sqlanon.estimate(ward, COUNT)
+    (ward / "release.json").rename(tmp_path / "release.json")
+    (ward / "release.json").symlink_to(tmp_path / "release.json")
+    with pytest.raises(ReleaseError, match="is a link to another file, which is not followed"):
+        sqlanon.open(ward)
+
+
+def test_a_database_that_holds_no_release_is_let_go(ward, shell):
+    ward("update ward.manifest set manifest = '{}'")
+    with pytest.raises(ReleaseError) as refused:
+        opened(shell)
+    ward("drop table ward.manifest")  # nothing reads the file any more, though the refusal is still at hand
+    assert "ward" in str(refused.value)

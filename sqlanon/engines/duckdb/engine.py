@@ -377,7 +377,9 @@ class DuckDBEngine(Engine):
             self.connection.register(name, value)
         except (duckdb.Error, TypeError, ValueError):
             unread = self._unread_column(value)
-            raise SourceError(unread or f"a {type(value).__name__} is not a relation that DuckDB can read") from None
+            raise SourceError(
+                unread or f"what is of type {type(value).__name__} is no relation that DuckDB can read"
+            ) from None
         return ident(name)
 
     def _unread_column(self, value: Any) -> str:

@@ -13,12 +13,14 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from sqlanon.bounded_files import UnfitFileError, require_regular
+from sqlanon.engines.base import count_called
 from sqlanon.engines.duckdb.connection import escape_pattern
 from sqlanon.engines.duckdb.errors import MISSING_EXTENSION, describe_convertible
 from sqlanon.engines.duckdb.text_files import read_folders, read_typed, refuse_nul
 from sqlanon.errors import SourceError, SqlanonError, raised_as
 from sqlanon.near_texts import find_near
 from sqlanon.plans.plan import Source, find_floats
+from sqlanon.plans.roles import SourceColumns
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option
@@ -73,7 +75,8 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool | str = Fals
         _refuse_broken_line(engine, text)
     if {name.lower() for name in types} & _ROW_NUMBERS:
         numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
-    published = {name: _publish_as(sql_type) for name, sql_type in types.items()}
+    published = SourceColumns({name: _publish_as(sql_type) for name, sql_type in types.items()})
+    published.are_values = lambda: count_called(engine, Sql(relation), published) > 0
     items = {name: _LIST.sub("", sql_type) for name, sql_type in types.items() if _LIST.search(sql_type)}
     lists = {name: _publish_as(item) for name, item in items.items() if _publish_as(item) not in ("NESTED", "JSON")}
     read_as = {name: sql_type for name, sql_type in published.items() if sql_type != "NESTED"}

@@ -90,7 +90,7 @@ def _room(
     published: PublishedTables, attribute: Attribute, source: Source, types: Mapping[str, str]
 ) -> dict[str, object]:
     """Return what counts the values of one source column for which the published boxes have no room."""
-    (column,) = resolve_names(list(types), [attribute.name])
+    (column,) = resolve_names(types, [attribute.name])
     original = Sql(f"(select {source.expression(column)} as value from {source.relation})")
     if attribute.shape != "bounds":
         return {

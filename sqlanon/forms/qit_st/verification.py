@@ -75,7 +75,7 @@ def _owners(published: PublishedTables, source: Source, types: Mapping[str, str]
     people = align_columns(published, "qit", quasi, source, types, group)
     values = align_columns(published, "st", [sensitive], source, types, group)
     (value_name,) = values.names
-    *spelled, source_column = resolve_names(list(types), [*quasi, sensitive])
+    *spelled, source_column = resolve_names(types, [*quasi, sensitive])
     value = "({} + 0)" if types[source_column] in ("DOUBLE", "FLOAT") else "{}"  # -0 and 0 are one value, and two texts
     listed = f"{value.format(value_name)} as sensitive_value, {WEIGHT} as group_number"
     expressions = [f"{source.expression(column)} as {name}" for column, name in zip(spelled, people.names, strict=True)]
@@ -97,7 +97,7 @@ def verify_against(published: PublishedTables, source: Source, types: Mapping[st
     manifest, dropped = published.manifest, published.manifest["dropped_rows"]
     columns, most = manifest["columns"], dropped
     if dropped and of_people(manifest):  # with everybody who is left out all of their values
-        (column,) = resolve_names(list(types), columns["sensitive"])
+        (column,) = resolve_names(types, columns["sensitive"])
         (largest,) = published.engine.rows(source.largest(column, dropped))
         most = int(largest["most"])
     links = None if published.linked is None else compare_links(published, source, types)

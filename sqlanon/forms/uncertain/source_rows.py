@@ -44,7 +44,7 @@ def read_source_rows(published: PublishedTables, source: Source, types: Mapping[
     # pairs, not a mapping: a label may be the tie as well
     pairs = [*internal.items(), *labels.items(), *([(tie, TIE)] if isinstance(tie, str) else [])]
     names = [name for name, _ in pairs]
-    spelled = dict(zip(names, resolve_names(list(types), names), strict=True))
+    spelled = dict(zip(names, resolve_names(types, names), strict=True))
     braced = _braced_types(manifest, described_columns, {name: types[spelled[name]] for name in internal})
     sql_types = {name: braced.get(name, source.lists.get(spelled[name], types[spelled[name]])) for name in internal}
     nested = [name for name, sql_type in sql_types.items() if sql_type == "NESTED"]

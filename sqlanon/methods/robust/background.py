@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlanon.errors import UsageError
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
-from sqlanon.plans.roles import free_name, resolve_names
+from sqlanon.plans.roles import free_name, resolve_names, tell_columns
 from sqlanon.plans.templates import Sql
 
 NUMBERS = ("DOUBLE", "FLOAT", "REAL", "DECIMAL", "NUMERIC", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "INT")
@@ -80,10 +80,10 @@ def declared(named: object, source: Source, types: Mapping[str, str], published:
     for name, role in roles.items():
         if name not in spelled:
             column = sensitive if role == "sensitive" else probability
-            raise UsageError(f"{where} has no column {column!r}; it has {_listed(types)}")
+            raise UsageError(f"{where} has no column {column!r}; {tell_columns(types)}")
     quasi = {name.lower(): name for name in published.quasi}
     if len(spelled) < len(types):
-        raise UsageError(f"{where} has columns that only differ in case: {_listed(types)}")
+        raise UsageError(f"{where} has columns that only differ in case; {tell_columns(types)}")
     foreign = [name for name in types if name.lower() not in {*quasi, *roles}]
     if foreign:
         raise UsageError(

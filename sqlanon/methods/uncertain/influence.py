@@ -7,12 +7,11 @@ A line holds a sensitive value, its influence t_ij in [0, 1] for every quasi-ide
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Kind
-from sqlanon.methods.name_kinds import named_place, parameter_table
+from sqlanon.methods.name_kinds import PLACE, parameter_table
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Row
@@ -31,8 +30,8 @@ LEARN = Learn()
 
 
 # the table of a matrix, or `learn`
-MATRIX = Kind(
-    lambda _, value: named_place(value),
+MATRIX = replace(
+    PLACE,
     made=lambda value: LEARN if isinstance(value, str) and value == "learn" else parameter_table(value),
     beside=lambda folder, text: text if text == "learn" else folder.file(text),
 )
