@@ -157,6 +157,8 @@ def test_randomized_values_that_are_drawn_again_are_pooled(con):
     assert finding(same, "composition").reached == once
     assert any("0 of 1,200 people who are alone" in note for note in same.notes)
     boxes = sqlanon.mondrian(con, "people", quasi=["age", "area"], sensitive="value", id="id", k=10)
+    none = sqlanon.attack(drawn[0], against="people", id="id", others=[boxes])
+    assert not [one for one in none.findings if one.family == "composition"]
     alone = sqlanon.attack(drawn[0], others=[drawn[1], grouped(con), boxes])
     assert not [one for one in alone.findings if one.family == "composition"]
     for number in (3, 4):

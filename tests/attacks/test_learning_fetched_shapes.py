@@ -35,7 +35,7 @@ def verify(release):
 
 
 def compare_methods(release):
-    question = CompareQuestion(source="people", quasi=("age", "job"), sensitive=("d",), queries=20, quick=True)
+    question = CompareQuestion(source="people", quasi=("age", "job"), sensitive=("d",), queries=6, quick=True)
     compare(question, release.engine)
 
 

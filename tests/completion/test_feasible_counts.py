@@ -23,6 +23,12 @@ def test_it_is_the_nearest(seed):
     np.testing.assert_allclose(make_feasible(estimates, levels, values), nearest.x.reshape(3, 3), atol=0.3)
 
 
+def test_a_count_that_is_found_to_be_nothing_is_small_and_not_zero():
+    levels, values = np.array([40.0, 60.0]), np.array([50.0, 50.0])
+    found = make_feasible(np.array([[-5.0, 45.0], [55.0, 5.0]]), levels, values)
+    assert 0.08 < found[0, 0] < 0.3 and found[0].sum() == pytest.approx(40, abs=1e-3)  # about a hundredth of 20
+
+
 def test_an_empty_level_or_value_is_empty():
     found = make_feasible(np.array([[1.0, -1.0], [4.0, 2.0]]), np.array([0.0, 6.0]), np.array([5.0, 1.0]))
     np.testing.assert_allclose(found, [[0, 0], [5, 1]], atol=1e-6)

@@ -77,6 +77,13 @@ def test_a_filter_is_a_condition(release):
         assert measured.x == pytest.approx(where.x, rel=0.3, abs=8)
 
 
+def test_a_filter_on_both_sides_at_once_is_a_condition(release):
+    mixed = "(d = 'd1' and age > 30 or d = 'd2' and age > 40)"
+    where = one(release, f"count(*) as x from release where sex = 'F' and {mixed}")
+    filtered = one(release, f"count(*) filter (where {mixed}) as x from release where sex = 'F'")
+    assert filtered.x == pytest.approx(where.x)
+
+
 def test_a_difference_of_what_adds_up_knows_its_error(source):
     """All of d's rows are men or women: what is taken from a known total has the error of what is left."""
     release = published(source, "anatomy")

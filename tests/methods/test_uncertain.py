@@ -712,6 +712,7 @@ def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     asked = [*SCRIPT, "--hierarchy", "education=education.csv", "--influence", "learn", "--out", "r", "--sql"]
     shown = shell("publish", "uncertain", *asked, "--save-influence", "i.csv")
     assert shown.returncode == 0 and shell.left() == before
+    assert "takes the place of" in shown.stdout and "; again from left_over on, while it is above 0" in shown.stdout
     connection = duckdb.connect(str(shell.folder / "people.duckdb"))
     connection.execute("delete from people where age[1] > 30").fetchall()
     connection.close()

@@ -3,6 +3,7 @@
 import shutil
 import sys
 
+import duckdb
 import jinja2
 import pytest
 
@@ -14,7 +15,9 @@ from sqlanon.plans import chapters, templates
 from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Loop, Plan, Publication
+from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.sql.shell_script import write_script
 
 COUNTING = """
 -- table number: where counting begins
@@ -83,6 +86,20 @@ def test_a_loop_ends_at_its_last_turn_and_a_check_says_why_it_refuses(con, writt
     with pytest.raises(DataError, match="1,537 is more than 1,000") as refusal:
         run(con, written(COUNTING.replace("100 <=", "1500 <="))(first=3, turns=20, most=1000))
     assert (refusal.value.about, refusal.value.possible) == (("first",), 7)
+
+
+@pytest.mark.parametrize("turns", [4, 6, 9])
+def test_a_script_takes_every_turn_that_there_may_be(con, written, turns):
+    steps = written(COUNTING)(first=3, turns=turns, most=1000)
+    output = Statement("data", f"select max(n) as most from {steps[-3].relation}", "table", '"t_data"')
+    script = write_script(Plan("counting", steps, Publication((output,)), key=Sql('"t_key"')), "duckdb")
+    con.execute(f"set variable sqlanon_key = '{'ab' * 32}'").fetchall()
+    if turns == 9:
+        with pytest.raises(duckdb.Error, match="1,537 is more than 1,000"):
+            con.execute(script)
+    else:
+        con.execute(script)
+        assert con.execute("from t_data").fetchall() == [(3 * 2**turns + 1,)]
 
 
 def test_a_refusal_of_what_is_right_on_no_data_is_one_of_usage(con, written):

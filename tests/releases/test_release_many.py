@@ -39,6 +39,14 @@ def test_the_same_answers_as_one_by_one(release):
         assert answer.attrs["messages"] == alone.attrs["messages"]
 
 
+def test_the_estimator_is_that_of_each_query(release):
+    name = {"anatomy": "uniform", "splu": "closed_form"}[release.manifest["method"]]
+    sql = "select count(*) from release where sex = 'F' and age < 17 and disease = 'flu'"
+    (answer,) = release.estimate_many([sql], name)
+    pd.testing.assert_frame_equal(answer, release.estimate(sql, name))
+    assert not answer.equals(release.estimate(sql))
+
+
 def test_a_query_outside_the_grammar_is_named_by_its_number(release):
     with pytest.raises(QueryError, match=r"^query 2: no column 'nowhere'"):
         release.estimate_many([QUERIES[0], "select count(*) from release where nowhere = 1"])

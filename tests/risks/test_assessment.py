@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.errors import DataError, TargetError, UsageError
 from sqlanon.risks.assessment import estimate_population_uniqueness
+from sqlanon.risks.suggestion import read_name
 from sqlanon.wording import spoken
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, ROOT
 from tests.databases import connect, insert
@@ -218,6 +219,14 @@ def test_people_in_classes_of_few_values_are_counted(con):
         "select sum(n) from (select count(*) n from people group by age having count(distinct disease) < 3)"
     )
     assert line["rows_in_classes_below_l_3"] == below.fetchone()[0] == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("patientId", "identifier"), ("E-Mail", "identifier"), ("home_zip", "quasi"), ("ICD10", "sensitive"), ("x", "")],
+)
+def test_names_tell_roles(name, role):
+    assert read_name(name)[0] == role
 
 
 @pytest.mark.parametrize(
