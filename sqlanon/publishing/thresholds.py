@@ -132,8 +132,8 @@ def threshold_of(text: str, method: str) -> Threshold:
         raise UsageError(removed("require", name) or f"no figure {figure.strip()!r}; thresholds are on {figures}")
     told_by = form_of_method(method).figures.keys()
     if name in _TOLD_BY and not told_by & {*_TOLD_BY[name]}:
-        told = ", ".join(each for each in FIGURES if told_by & {*_TOLD_BY.get(each, ())})
-        raise UsageError(f"releases of {method} have no figure {name!r}; beside rows and attacks they have {told}")
+        told = ", ".join(each for each in FIGURES if each not in _TOLD_BY or told_by & {*_TOLD_BY[each]})
+        raise UsageError(f"releases of {method} have no figure {name!r}; beside attacks they have {told}")
     if name == SURE and (at or "").strip() not in map(str, CONFIDENCES):
         raise UsageError("sure needs a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)")
     return Threshold(name, relation, float(bound), None if at is None else float(at))

@@ -34,7 +34,7 @@ REFUSED = [
     (lambda con, release: release.verify(background=[5]), "background = 5 is no table"),
     (lambda con, release: release.verification_sql(voters=5), "voters = 5 is no table"),
     (lambda con, release: release.verification_sql(voter=5), "no parameter 'voter'"),
-    (lambda con, release: sqlanon.report(release, attack=5), "attack = 5 is not a path"),
+    (lambda con, release: sqlanon.report(release, out=5), "out = 5 is not a path"),
     (lambda con, release: sqlanon.compare(con, "patients", queries=1.5, **ROLES), "queries = 1.5 is neither a whole"),
     (lambda con, release: sqlanon.compare(con, "patients", seed=-1, **ROLES), "seed -1 is below 0"),
     (lambda con, release: sqlanon.anatomy(con, 5, l=4, **ROLES), "source = 5 is no table"),
@@ -76,7 +76,7 @@ RIGHT = {
     "pool": {"estimates": [1.0, 2.0], "std_errors": [1.0, 1.0]},
     "publish": {"method": "anatomy", "con": "con", "source": "patients", "l": 4, **ROLES},
     "read_as": {"con": "con"},
-    "report": {"release": "release", "attack": "attack"},
+    "report": {"release": "release"},
     "robust": {"con": "con", "source": "patients", "r": 2, "background_from": "sex", **ROLES},
     "run": {"job": "nowhere.yml"},
     "splu": {"con": "con", "source": "patients", "gamma": 2, **ROLES},
@@ -135,7 +135,7 @@ def test_each_public_function_is_looked_at():
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_no_argument_of_a_function_ends_in_a_fault(patients, release, name):
-    ours = {"con": patients, "release": release, "attack": release.attack() if name == "report" else None}
+    ours = {"con": patients, "release": release}
     right = {key: ours.get(value, value) if isinstance(value, str) else value for key, value in RIGHT[name].items()}
     assert faults(getattr(sqlanon, name), right) == []
 

@@ -83,7 +83,7 @@ def test_a_sixth_method_runs_as_a_job(toy, shell):
     )
     assert sqlanon.run(job).manifest["parameters"]["first_group"] == 9
     job.write_text(job.read_text().replace("first_group: 9", "first_group: nine").replace("released", "again"))
-    with pytest.raises(sqlanon.UsageError, match="line 4: first_group = 'nine' is not a whole number"):
+    with pytest.raises(sqlanon.UsageError, match="line 4: first_group is a whole number, not text"):
         sqlanon.run(job)
 
 

@@ -221,7 +221,7 @@ MISTAKES = [
     ("l: 4", "l: 4\n  max_suppressed: 1:30.5", 9, "max_suppressed = 1:30.5 is read as 90.5"),
     ("l: 4", "l: 4\n  max_suppressed: 1 %%", 9, "max_suppressed '1 %%' is no share"),
     ("l: 4", "l: 4\n  max_suppressed: [1]", 9, "max_suppressed is a number or text, not a list"),
-    ("", "require: {off_at_least(3): '>= 0.5'}\n", 11, "releases of anatomy have no figure 'off_at_least'"),
+    ("", "require: {posterior: '<= 0.5'}\n", 11, "releases of anatomy have no figure 'posterior'"),
     ("", "require: {l: 010}\n", 11, "l = 010 is read as 8"),
     ("l: 4", "l: all", 8, "l is a whole number, not text"),
     ("l: 4", "k: 4", 8, "unknown key 'k' in parameters; there are l, max_suppressed, known_size, block, nulls, draws"),
