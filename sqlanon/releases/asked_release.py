@@ -118,7 +118,7 @@ class AskedRelease:
 
         answer = as_answer(self.ask(sql, estimator, timeout=timeout))
         for message in answer.attrs["warnings"]:
-            warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
+            warnings.warn(spoken(message), AnswerWarning, stacklevel=3)
         return answer
 
     @verb
