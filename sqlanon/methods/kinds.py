@@ -137,8 +137,8 @@ def choice(words: tuple[str, ...], or_none: bool = False) -> Kind:
 
     def read(mark: str, value: Any) -> Any:
         if not isinstance(value, str) or value not in words:
-            words_of_removed = isinstance(value, str) and removed(word_marks(mark, "python"), value)
-            raise UsageError(words_of_removed or str(refused(mark, value, f"is none of {', '.join(words)}")))
+            gone = removed(word_marks(mark, "python"), str(value))
+            raise UsageError(gone) if gone else refused(mark, value, f"is none of {', '.join(words)}")
         return value
 
     # the command line lists them, and refuses others itself

@@ -116,7 +116,7 @@ class AskedRelease:
         """
         answer = self.ask(sql, estimator, timeout=timeout).df()
         for message in answer.attrs["warnings"]:
-            warnings.warn(spoken(message), AnswerWarning, stacklevel=2)
+            warnings.warn(spoken(message), AnswerWarning, stacklevel=3)
         return answer
 
     @verb

@@ -58,3 +58,11 @@ def test_a_verb_and_the_method_of_its_name_take_the_same():
 def test_a_page_of_a_release_is_the_same_each_time(ward):
     page, again = (sqlanon.report(ward) for _ in range(2))
     assert isinstance(page, sqlanon.Page) and page.html == again.html
+
+
+def test_a_warning_of_an_answer_stands_at_the_caller_s_line(ward):
+    query = "SELECT COUNT(*) FROM release WHERE disease = 'none of it'"
+    for ask in (lambda: ward.estimate(query), lambda: ward.estimate_many([query])):
+        with pytest.warns(sqlanon.AnswerWarning) as told:
+            ask()
+        assert told[0].filename == __file__
