@@ -28,7 +28,10 @@ IGNORED = [
     ),
     (f"compare patients.parquet {ROLES} --methods anatomy,mondrian --gamma 3", "--gamma is for none of anatomy, mon"),
     (f"compare patients.parquet {ROLES} --methods splu --l 3", "--l is for none of splu: leave it out"),
-    (f"{PUBLISH} -l 3 --out ward --require 'posterior <= 0.5'", "they have groups, l, confidence, smallest_group"),
+    (
+        f"{PUBLISH} -l 3 --out ward --require 'posterior <= 0.5'",
+        "beside attacks they have rows, groups, dropped_rows, dropped_share, l, confidence",
+    ),
     (
         f"publish splu patients.parquet {ROLES} --gamma 3 --out ward --require 'groups > 3'",
         "releases of splu have no figure 'groups'; beside attacks they have rows, dropped_rows, dropped_share",
