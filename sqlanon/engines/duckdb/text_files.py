@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import SourceError, UsageError
-from sqlanon.near_texts import find_near
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import option
@@ -56,8 +55,8 @@ class Reading:
         own = {name.lower(): name for name in names}
         for column in () if self.used else self.types:
             if column.lower() not in own:
-                near = "".join(f"; did you mean {name!r}?" for name in find_near(column, own.values(), most=1))
-                raise UsageError(f"{option('types')}: the file has no column {column!r}{near}", about=["types"])
+                # its names are not told: they may be somebody's row
+                raise UsageError(f"{option('types')}: the file has no column {column!r}", about=["types"])
         self.used = is_csv or not self.missing
         return {own[column.lower()]: sql_type for column, sql_type in self.types.items() if column.lower() in own}
 
