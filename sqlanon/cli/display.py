@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sqlanon.estimation.answered import Answered
+    from sqlanon.forms.form import Table
     from sqlanon.publishing.shown_steps import ShownStep
 
 
@@ -129,10 +130,10 @@ def show_result(result: Any, how: Format, tables: Iterable[Titled], headline: st
     return True
 
 
-def show_publication(lines: Mapping[str, str], command: str) -> None:
+def show_publication(lines: Mapping[str, str], command: str, tables: Iterable["Table"]) -> None:
     """Print what was published, in words: lines by their names, each text of several lines below one another.
 
-    command: what to type next, in one piece.
+    command: what to type next, in one piece. tables: what is shown below it.
     """
     rows = [
         ["" if number else name, spoken(text).removeprefix("warning: ")]
@@ -141,6 +142,8 @@ def show_publication(lines: Mapping[str, str], command: str) -> None:
     ]
     _print_table(["", ""], rows, header=False)
     sys.stdout.write(f"{'next':{max(map(len, lines))}}  {visible(command)}\n")
+    for table in tables:
+        _show_titled(*table)
 
 
 def _show_titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[object]], closing: Sequence[str]) -> None:

@@ -37,6 +37,9 @@ class PublicationOptions(Session):
             help="Print every relation that the method makes, with its first rows: microdata. Publish nothing.",
         ),
     ] = None
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all that release.json says in words, in place of five lines.")
+    ] = False
 
 
 @dataclass(kw_only=True)
@@ -80,7 +83,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     with display.progress():
         release = publish(request, engine, expect=True)
     single = () if arguments["unit"] == "row" else arguments["id"]
-    show_publication(release, session, words_against(session, request.original, single), out, into)
+    show_publication(release, session, words_against(session, request.original, single), out, into, session.verbose)
 
 
 def refuse_place(out: object, into: str | None) -> None:
@@ -92,9 +95,9 @@ def refuse_place(out: object, into: str | None) -> None:
 
 
 def show_publication(
-    release: "Release", session: Session, against: Sequence[str], out: object, into: str | None
+    release: "Release", session: Session, against: Sequence[str], out: object, into: str | None, verbose: bool = False
 ) -> None:
-    """Print what was published: for people in five lines, the manifest for programs.
+    """Print what was published: for people in five lines, with `verbose` in all, the manifest for programs.
 
     against: the words that hold the release against its source. The command that comes next runs as it is printed.
     """
@@ -114,17 +117,18 @@ def show_publication(
     if release.manifest["dropped_rows"]:
         lines["published"] += f"; left out: {lines['dropped rows']}"
     lines["published"] += "".join(f"; {note}" for note in notes if note.startswith(NOT_PUBLISHED))
+    told = lines if verbose else {name: lines[name] for name in ("published", "promised")}
     warnings = [note for note in notes if not note.startswith(NOT_PUBLISHED)]
     name = str(out) if into is None else into
     attack = shlex.join(["sqlanon", "attack", name, *against])
     display.show_publication(
         {
-            "published": lines["published"],
-            "promised": lines["promised"],
+            **told,
             "attacks reach": release.expected or "not looked at on this engine",
             "warnings": "\n".join(warnings) or "none",
         },
         attack,
+        release.form.tables(release.manifest) if verbose else (),
     )
     if session.dsn:
         say(f"next{session.dsn_reminder}")

@@ -363,12 +363,16 @@ FIVE = ["published", "promised", "attacks reach", "warnings", "next"]
         (["mondrian", "-k", "4"], r"\d+%: the most frequent value of each group, named for all in it; " + ALONE),
     ],
 )
-def test_publish_says_five_things(shell, method, reached):
+def test_publish_says_five_things_and_all_else_where_asked(shell, method, reached):
     request = ["publish", *method, "patients.parquet", *ROLES, "--out", "release"]
     folded = re.sub(r"\n {15}", " ", shell(*request).stdout)
     named = {line[:15].strip(): line[15:] for line in folded.splitlines()}
     assert list(named) == FIVE and named["published"].endswith("release; not published: ssn")
     assert re.match(reached, named["attacks reach"]) and named["next"].startswith("sqlanon attack release --against")
+    if method[0] == "splu":
+        whole = shell(*request, "--overwrite", "--verbose").stdout
+        assert re.findall(r"^\w+", whole, re.MULTILINE)[:2] == ["published", "method"] and "\nverified " in whole
+        assert "disease, gamma = 4" in whole and "counts up to 3 are off by more than 30% with probability" in whole
 
 
 def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monkeypatch):
