@@ -720,7 +720,7 @@ def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     for words, said in (
         (["--hierarchy", "education"], "--hierarchy 'education' is not COLUMN=FILE"),
         (["--hierarchy", "age=a.csv", "--hierarchy", "AGE=a.csv"], "--hierarchy is given twice for 'AGE'"),
-        (["--influence", "influence.csv", "--save-influence", "i.csv"], "with a file there is nothing to save"),
+        (["--save-influence", "i.csv"], "with a file there is nothing to save"),
     ):
-        done = shell("publish", "uncertain", *SCRIPT, "--influence", "learn", "--out", "r", *words)
+        done = shell("publish", "uncertain", *SCRIPT, "--influence", "influence.csv", "--out", "r", *words)
         assert done.returncode == 2 and said in done.stderr

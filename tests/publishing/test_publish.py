@@ -93,7 +93,7 @@ IMPOSSIBLE = [
     ([*DATABASE, "gone.duckdb"], "no database file 'gone.duckdb'"),
     ([*DATABASE, "text.duckdb"], "'text.duckdb' is no DuckDB database; to read its rows"),
     ([*PUBLISH[:-1], "no/such/release"], "no directory"),
-    ([*PUBLISH, "--into", "x", "--database", "hospital.duckdb"], "say where the release goes"),
+    ([*PUBLISH, "--into", "x", "--database", "hospital.duckdb"], "say --out or --into, not both"),
     ([*DATABASE[:-3], "--database", "hospital.duckdb", "--into", "n" * 1000], "is longer than 200 bytes"),
 ]
 
@@ -308,9 +308,9 @@ def test_keys(shell):
 # -- into a schema -----------------------------------------------------------------------------------------
 
 
-def into(shell, *more):
+def into(shell, *more, l=4):
     database = ["--database", "hospital.duckdb"]
-    return shell("publish", "anatomy", "patients", *ROLES, "--id", "ssn", "-l", 4, *database, *more)
+    return shell("publish", "anatomy", "patients", *ROLES, "--id", "ssn", "-l", l, *database, *more)
 
 
 def test_into_a_schema_and_back(shell):
@@ -328,7 +328,7 @@ def test_into_a_schema_and_back(shell):
     assert sql(shell, "select count(*) from patients") == [(600,)]
     sql(shell, "create schema mine")
     assert into(shell, "--into", "mine").returncode == 2
-    assert into(shell, "--into", "none", "-l", 60).returncode == 3
+    assert into(shell, "--into", "none", l=60).returncode == 3
     assert sql(shell, "select schema_name from information_schema.schemata where schema_name = 'none'") == []
 
 

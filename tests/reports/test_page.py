@@ -329,8 +329,8 @@ def test_large_releases_of_groups_are_attacked_on_a_sample(anatomized, monkeypat
 
 def test_the_command_line_writes_a_page_and_says_what_it_comes_to(anatomized, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = ["report", str(anatomized.directory), "--out", "r.html", "--format", "json"]
-    done = CliRunner().invoke(app, asked)
+    asked = ["report", str(anatomized.directory), "--out", "r.html"]
+    done = CliRunner().invoke(app, [*asked, "--format", "json"])
     assert done.exit_code == 0 and done.stderr == ""
     told = json.loads(done.stdout)
     assert (told["view"], told["holds"], told["report"]) == ("public", True, "r.html")
