@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from sqlanon.methods.kinds import TEXTS, choice
-from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PLACE
+from sqlanon.methods.name_kinds import COARSEN, COLUMNS, PATH_TEXT, PLACE
 from sqlanon.methods.parameters import Parameter, parameters_of
 from sqlanon.methods.request_options import Names
 from sqlanon.plans.engines import ENGINES
@@ -33,7 +33,7 @@ Model = Annotated[
     Literal["unrestricted", "restricted"], Parameter("restricted: the adversary knows that an id has one property.")
 ]
 
-ScriptTable = Annotated[str, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
+ScriptTable = Annotated[str, PATH_TEXT, Parameter("Table of the other engine, e.g. schema.patients.", metavar="source")]
 Dialect = Annotated[str, choice(tuple(ENGINES)), Parameter("The engine's SQL.", "duckdb")]
 
 

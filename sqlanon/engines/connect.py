@@ -61,6 +61,8 @@ def _libraries(thing: Any) -> set[str]:
 def engine_of(connection: Any) -> Engine:
     """Return the engine of an open connection: DuckDB's, a Spark session, or psycopg's; a session of ours is one."""
     libraries = _libraries(connection)
+    if type(connection).__name__ == "DuckDBPyRelation":
+        raise refused(option("con"), connection, "is no connection: hand over that first, and the relation behind it")
     if "sqlanon" in libraries:
         return cast(Engine, connection)
     engine = next((name for name, declared in ENGINES.items() if libraries.intersection(declared.libraries)), "")

@@ -94,7 +94,8 @@ class Parameter:
         """
         if value is None and self.default is None:
             return None
-        read = self.kind.read(self.mark, value)
+        plain = value.item() if getattr(value, "shape", None) == () else value  # a number of numpy's is Python's
+        read = self.kind.read(self.mark, plain)
         return self.kind.made(read if folder is None else self.kind.beside(folder, read))
 
     def words(self, value: Any) -> list[str]:
@@ -147,7 +148,7 @@ def declared(options: type) -> dict[str, Parameter]:
     return parameters
 
 
-def refuse_unknown(given: Iterable[str], parameters: Mapping[str, Parameter], verb: str = "") -> None:
+def refuse_unknown(given: Iterable[str], parameters: Iterable[str], verb: str = "") -> None:
     """Raise UsageError for the first name that is none of the parameters of a verb."""
     for name in sorted({*given} - {*parameters}):
         gone = removed(name) or removed(verb, f"--{name}")
@@ -201,8 +202,11 @@ def verb(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def call(*positional: P.args, **named: P.kwargs) -> R:
         if is_closed:
-            refuse_unknown(named.keys() - signature.parameters.keys(), parameters, function.__name__)
-        bound = signature.bind(*positional, **named)
+            refuse_unknown(named, [name for name in signature.parameters if name != "self"], function.__name__)
+        try:
+            bound = signature.bind(*positional, **named)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}: {error}") from None
         bound.apply_defaults()
         for name, parameter in parameters.items():
             value = bound.arguments[name] = parameter.read(bound.arguments[name])

@@ -74,8 +74,8 @@ class YamlFile:
         self._read(node, refuse_broken_text, [node.value])
         try:
             value = yaml.SafeLoader("").construct_object(node)
-            # YAML 1.1 reads 010 as 8, 0x10 as 16 and 1:30 as 90
-            if isinstance(value, int | float) and re.match(r"[-+]?0[\d_bx]|.*:", node.value):
+            # YAML 1.1 reads 010 as 8, 0x10 as 16, 1:30 as 90 and 4_0 as 40
+            if isinstance(value, int | float) and re.match(r"[-+]?0[\dbx]|.*[:_]", node.value):
                 self.refuse(place, f"{_name(place)} = {node.value} is read as {value}: write it in plain digits")
             return value
         except ValueError:  # Python reads whole numbers of some thousand digits, no longer ones

@@ -280,7 +280,7 @@ def _assess(checked: Checked) -> Check:
     ]
     lines = tuple(each.as_line() for each in given_away)
     comparable = bool(question.quasi and feasible) and not (
-        run.engine.lacks.get("compare") or figures.get("repeating_persons") or question.population
+        run.engine.lacks.get("compare") or figures.get("repeating_persons") or question.population is not None
     )
     nulls = any(line["nulls"] for line in feasible)
     return Check(

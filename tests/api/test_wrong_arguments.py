@@ -1,7 +1,9 @@
 """What is handed over of the wrong type is refused in a sentence that names the argument: no fault of Python's own."""
 
 import inspect
+from pathlib import Path
 
+import numpy
 import pandas
 import pytest
 
@@ -12,6 +14,8 @@ ROLES = {"quasi": ["age", "sex"], "sensitive": "disease"}
 COUNT = "SELECT COUNT(*) FROM release"
 VIEWS = ["SELECT ssn, age FROM patients", "SELECT age, disease FROM patients"]
 FRAME = pandas.DataFrame({"disease": ["measles"]})
+BY_SEX = """select sex, disease, probability from (values ('F'), ('M')) s(sex),
+(select disease, 0.1 as probability from patients group by 1)"""
 
 REFUSED = [
     (lambda con, release: sqlanon.estimate(5, COUNT), "release = 5 is not a path; give a text or a Path"),
@@ -39,6 +43,7 @@ REFUSED = [
     (lambda con, release: sqlanon.compare(con, "patients", seed=-1, **ROLES), "seed -1 is below 0"),
     (lambda con, release: sqlanon.anatomy(con, 5, l=4, **ROLES), "source = 5 is no table"),
     (lambda con, release: sqlanon.anatomy(5, "patients", l=4, **ROLES), "con = 5 is no connection of duckdb, spark, "),
+    (lambda con, release: sqlanon.check(con.sql("from patients")), "con of type DuckDBPyRelation is no connection"),
     (lambda con, release: sqlanon.anatomy(con, query=5, l=4, **ROLES), "query = 5 is not a text"),
     (lambda con, release: sqlanon.anatomy(con, "patients", l="4", **ROLES), "l = '4' is not a whole number"),
     (lambda con, release: sqlanon.anatomy(con, "patients", l=4, quasi=5, sensitive="disease"), "quasi = 5 is not a t"),
@@ -123,6 +128,24 @@ def test_what_is_wrong_is_named_with_what_was_found(patients, release, call, wor
     with pytest.raises(UsageError) as refusal:
         call(patients, release)
     assert words in str(refusal.value) and "measles" not in str(refusal.value)
+
+
+SPELLINGS = [  # what notebooks hold, beside what Python writes
+    lambda con, release: sqlanon.compare(con, "patients", l=numpy.int64(3), methods="anatomy", queries=2, **ROLES),
+    lambda con, release: sqlanon.anatomy(con, "patients", l=numpy.int64(4), overwrite=numpy.False_, **ROLES),
+    lambda con, release: release.verify(background=con.sql(BY_SEX).df(), r=numpy.float64(2)),
+    lambda con, release: sqlanon.check(
+        con, "patients", quasi=numpy.array("age"), population=con.table("patients").df()
+    ),
+    lambda con, release: sqlanon.check(con, "patients", t=numpy.float32(0.5), **ROLES),
+    lambda con, release: sqlanon.compile("anatomy", Path("patients.parquet"), l=3, **ROLES),
+    lambda con, release: sqlanon.read_as(con, types=None, missing=None),
+]
+
+
+@pytest.mark.parametrize("call", SPELLINGS)
+def test_what_means_the_same_is_read_alike(patients, release, call):
+    call(patients, release)
 
 
 def test_each_public_function_is_looked_at():

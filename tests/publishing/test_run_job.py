@@ -1,8 +1,10 @@
 """Jobs: a release in a file, mistakes with their line, thresholds, what a scheduler sees, reruns."""
 
+import gc
 import json
 from datetime import UTC, datetime, timedelta
 
+import duckdb
 import pytest
 
 import sqlanon
@@ -30,6 +32,18 @@ DATABASE = JOB.replace("source: patients.parquet", "source:\n  database: ${HOSPI
 def write(shell, text=JOB, name="nightly.yml"):
     (shell.folder / name).write_text(text)
     return name
+
+
+def test_a_job_that_has_run_holds_no_database(shell, monkeypatch):
+    monkeypatch.chdir(shell.folder)
+    text = DATABASE.replace("out: ward", "into: ward\n  overwrite: true").replace("${HOSPITAL}", "hospital.duckdb")
+    gc.disable()
+    try:
+        for _ in range(2):
+            sqlanon.run(write(shell, text))
+        duckdb.connect("hospital.duckdb").close()
+    finally:
+        gc.enable()
 
 
 def refused(shell, code, text, says, *options, **environment):

@@ -378,13 +378,13 @@ class DuckDBEngine(Engine):
         except (duckdb.Error, TypeError, ValueError):
             unread = self._unread_column(value)
             raise SourceError(
-                unread or f"what is of type {type(value).__name__} is no relation that DuckDB can read"
+                unread or f"an object of type {type(value).__name__} is no relation that DuckDB can read"
             ) from None
         return ident(name)
 
     def _unread_column(self, value: Any) -> str:
         """Say which column of a pandas or Arrow object DuckDB cannot read; empty where it is none."""
-        arrow = getattr(value, "schema", None)
+        arrow = getattr(value, "schema", None) if hasattr(getattr(value, "schema", None), "types") else None
         types = getattr(value, "dtypes", {}) if arrow is None else dict(zip(arrow.names, arrow.types, strict=True))
         for column, python_type in types.items() if hasattr(types, "items") else ():
             try:

@@ -75,8 +75,10 @@ def find_source(engine: "DuckDBEngine", text: object, as_text: bool | str = Fals
         _refuse_broken_line(engine, text)
     if {name.lower() for name in types} & _ROW_NUMBERS:
         numbering = _COUNTED  # a column of the user's would stand where we mean the engine's own numbers
-    published = SourceColumns({name: _publish_as(sql_type) for name, sql_type in types.items()})
-    published.are_values = lambda: count_called(engine, Sql(relation), published) > 0
+    columns = {name: _publish_as(sql_type) for name, sql_type in types.items()}
+    published = SourceColumns(columns)
+    # a mapping that held itself would hold the session, and with it the database's file
+    published.are_values = lambda: count_called(engine, Sql(relation), columns) > 0
     items = {name: _LIST.sub("", sql_type) for name, sql_type in types.items() if _LIST.search(sql_type)}
     lists = {name: _publish_as(item) for name, item in items.items() if _publish_as(item) not in ("NESTED", "JSON")}
     read_as = {name: sql_type for name, sql_type in published.items() if sql_type != "NESTED"}
