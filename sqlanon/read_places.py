@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sqlanon.bounded_files import parse_json, read_text
-from sqlanon.errors import TargetError
+from sqlanon.errors import TargetError, UsageError
 from sqlanon.wording import option
 
 MANIFEST = "release.json"
@@ -24,6 +24,14 @@ def require_parent(target: Path) -> None:
     """Raise TargetError where there is no directory for what is to be written."""
     if not target.parent.is_dir():
         raise TargetError(f"no directory {str(target.parent)!r} to write {target.name!r} in; make it with mkdir -p")
+
+
+def refuse_alone(overwrite: bool, named: object, *options: str) -> None:
+    """Raise UsageError where something is to be replaced, and nothing names it. options: what could."""
+    if overwrite and named is None:
+        raise UsageError(
+            f"{option('overwrite', True)} replaces what {' or '.join(map(option, options))} names; there is none"
+        )
 
 
 def check_new_file(

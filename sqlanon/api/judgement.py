@@ -24,7 +24,7 @@ from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, source_against
 from sqlanon.methods.parameters import Parameter, Range, verb
 from sqlanon.methods.request_options import AgainstQuery, Background, Labels, Names, ScoredBy, Vary
 from sqlanon.plans.plan import Nulls, UniqueQuasi
-from sqlanon.read_places import check_new_file
+from sqlanon.read_places import check_new_file, refuse_alone
 from sqlanon.releases.opening import RELEASES
 from sqlanon.risks.limits import PAIR
 from sqlanon.sql.sources.queried_source import read_files
@@ -90,8 +90,7 @@ def check(
     from sqlanon.risks.limits import Limits
     from sqlanon.risks.question import CheckQuestion
 
-    if overwrite and failing is None:
-        raise UsageError(f"{option('overwrite', True)} replaces the file that {option('failing')} names; there is none")
+    refuse_alone(overwrite, failing, "failing")
     opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
@@ -273,6 +272,7 @@ def report(
     """
     from sqlanon.reports.page import ENDINGS, make_page
 
+    refuse_alone(overwrite, out, "out")
     release, *beside = _unchanged(release, others)
     source = source_against(against, query, release.engine.dialect, coarsen, id, vary)
     if out is not None:

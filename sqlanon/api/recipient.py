@@ -11,6 +11,7 @@ from sqlanon.methods.kinds import FilePath, choice
 from sqlanon.methods.name_kinds import PATH, PLACE
 from sqlanon.methods.parameters import Parameter, verb
 from sqlanon.methods.request_options import AgainstQuery, Background, Labels, ScoredBy, Vary
+from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import RELEASE
 from sqlanon.wording import option
 
@@ -63,6 +64,7 @@ def complete(
     """
     from sqlanon.completion.completed import check_directory
 
+    refuse_alone(overwrite, out, "out")
     release = opened(release)
     if out is not None:
         check_directory(out, overwrite, release.directory)

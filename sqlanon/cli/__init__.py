@@ -63,7 +63,8 @@ def _run() -> int:
         app()
         sys.stdout.flush()
     except SystemExit as left:
-        return left.code if isinstance(left.code, int) else 0
+        has_left = isinstance(left.__context__, BrokenPipeError)  # whoever read our output, which is no fault
+        return left.code if isinstance(left.code, int) and not has_left else 0
     except BaseException as error:
         # what a signal has interrupted fails in its own way, which is no fault
         if interruption.ended_by() is not None:

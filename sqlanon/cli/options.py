@@ -48,12 +48,6 @@ def chosen_key(key: Key | None, key_file: Path | None) -> Key | None:
     return Key.of(text) if text is not None else None
 
 
-def refuse_alone(overwrite: bool, flag: str, file: Path | None) -> None:
-    """Refuse --overwrite without the file that it would replace."""
-    if overwrite and file is None:
-        raise UsageError(f"--overwrite replaces the file that {flag} names, and there is none")
-
-
 @dataclass(kw_only=True)
 class Printed:
     """How a result is printed."""

@@ -64,7 +64,7 @@ def _text_by_column(mark: str, value: Any) -> dict[str, str]:
 
 def read_texts(mark: str, value: Any) -> tuple[str, ...]:
     """Return one text or several; raise UsageError for anything else."""
-    texts = () if value is None else one_or_several(value)
+    texts = one_or_several(value)
     if not all(isinstance(text, str) for text in texts):
         raise refused(mark, value, "is not a text, nor several")
     return texts

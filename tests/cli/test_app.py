@@ -127,9 +127,10 @@ def test_compile_needs_no_database(shell):
 
 
 def test_a_reader_that_leaves_early_is_no_error():
-    command = f"{sys.executable} -m sqlanon compile anatomy t --quasi a --sensitive s -l 2 | head -1"
+    compiled = f"{sys.executable} -m sqlanon compile anatomy t --quasi a --sensitive s -l 2"
+    command = f"{compiled} | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_control_characters_of_values_do_not_reach_the_terminal(shell):

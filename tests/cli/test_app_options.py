@@ -20,11 +20,11 @@ IGNORED = [
     (f"{PUBLISH} -l 3 --out ward --into ward", "say --out or --into, not both: a release goes to one place"),
     (f"{PUBLISH} -l 3", "say where the release goes"),
     (f"{PUBLISH} -l 3 --out ward --draws random --key {KEY}", "--draws random draws without a key: leave out one"),
-    (f"check patients.parquet {ROLES} --overwrite", "--overwrite replaces the file that --failing names"),
+    (f"check patients.parquet {ROLES} --overwrite", "--overwrite replaces what --failing names"),
     (
         "breach --base patients.parquet --view 'SELECT ssn, age FROM base' --secret 'SELECT ssn, age FROM base'"
         " --overwrite",
-        "--overwrite replaces the file that --out names",
+        "--overwrite replaces what --out names",
     ),
     (f"compare patients.parquet {ROLES} --methods anatomy,mondrian --gamma 3", "--gamma is for none of anatomy, mon"),
     (f"compare patients.parquet {ROLES} --methods splu --l 3", "--l is for none of splu: leave it out"),

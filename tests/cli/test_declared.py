@@ -39,7 +39,7 @@ def test_an_alias_means_the_same():
 
 
 def test_a_name_that_is_no_parameter_is_refused_with_those_that_are():
-    with pytest.raises(sqlanon.UsageError, match="no parameter 'quasis'; there are source, query, quasi"):
+    with pytest.raises(sqlanon.UsageError, match="no parameter 'quasis'; there are con, source, query, quasi"):
         sqlanon.check(None, quasis="age")
     with pytest.raises(sqlanon.UsageError, match="seed = '1' is not a whole number"):
         sqlanon.compare(None, "patients", quasi="age", sensitive="disease", seed="1")

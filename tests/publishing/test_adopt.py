@@ -130,7 +130,11 @@ def test_names_of_the_writers_own_and_rows_in_any_order(written):
         ({"qit": "lists", "st": "ward_st", "l": 4}, UsageError, "column 'age' holds nested values"),
         ({"qit": "short", "st": "ward_st", "l": 4}, VerificationError, "sizes: required every group as large"),
         ({"qit": "nobody", "st": "ward_st", "l": 4}, UsageError, "no quasi-identifier column beside group_id"),
-        ({"qit": "ward_qit", "st": "ward_st", "l": 4, "k": 3}, UsageError, "no parameter 'k'; there are qit, st, data"),
+        (
+            {"qit": "ward_qit", "st": "ward_st", "l": 4, "k": 3},
+            UsageError,
+            "no parameter 'k'; there are con, qit, st, data",
+        ),
         ({"qit": "ward_qit", "st": "ward_st", "l": 4, "dropped_rows": -1}, UsageError, "dropped_rows=-1 is no number"),
         ({"qit": "ward_qit", "st": "ward_st", "l": 4, "against": "fewer"}, VerificationError, "quasi_rows: required"),
     ],

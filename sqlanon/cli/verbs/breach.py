@@ -11,7 +11,7 @@ from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
 from sqlanon.cli.console import Format, say, write_out
 from sqlanon.cli.declared import Values, command_of
-from sqlanon.cli.options import Session, refuse_alone
+from sqlanon.cli.options import Session
 from sqlanon.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def breach(
     from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
     from sqlanon.breaches.limits_and_targets import check_file, check_table
     from sqlanon.cli import display
-    from sqlanon.read_places import refuse_read
+    from sqlanon.read_places import refuse_alone, refuse_read
     from sqlanon.sql.sources.queried_source import read_files
 
     question = BreachQuestion.of(session.engine, **arguments_of(judgement.breach, values))
@@ -60,7 +60,7 @@ def breach(
         raise UsageError(f"the threshold {threshold:g} is no probability; it lies between 0 and 1")
     if cover is not None and cover < 1:
         raise UsageError(f"a cover of {cover} properties cannot be asked for; say 1 or more")
-    refuse_alone(overwrite, "--out", out)
+    refuse_alone(overwrite, out, "out")
     if out is not None:
         check_file(out.absolute(), overwrite)
         refuse_read(out, [*read_files(question.base), session.database])
