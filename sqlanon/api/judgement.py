@@ -52,14 +52,16 @@ def check(
     population: Annotated[
         object, PLACE, Parameter("A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
-    sampled: Annotated[float | None, Parameter("The share of the population that the source is, e.g. 0.01.")] = None,
+    sampled: Annotated[
+        float | None, SHARE, Parameter("The share of the population that the source is, e.g. 0.01.")
+    ] = None,
     k: Annotated[int | None, Parameter("Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")] = None,
     l: Annotated[int | None, Parameter("Different sensitive values in every class.", flag="-l")] = None,
     entropy_l: Annotated[float | None, Parameter("exp of the entropy of a class's values, at least.")] = None,
     recursive: Annotated[
         tuple[float, int] | None, PAIR, Parameter("c,l: r_1 < c (r_l + … + r_m) in every class.")
     ] = None,
-    alpha: Annotated[float | None, Parameter("Share of a class's most frequent value, at most.")] = None,
+    alpha: Annotated[float | None, SHARE, Parameter("Share of a class's most frequent value, at most.")] = None,
     t: Annotated[
         float | None,
         Parameter("Distance of a class from the table, at most: by order for numbers.", flag="-t"),

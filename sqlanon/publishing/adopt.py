@@ -20,6 +20,7 @@ from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident, order
 from sqlanon.publishing.publish import target_of
+from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import Place
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.verified_write import write_verified
@@ -35,8 +36,9 @@ def adopt(asked: Asked, engine: Engine) -> Release:
     Raises UsageError where the tables cannot be a release, and VerificationError where they do not hold what is said of
     them: nothing appears.
     """
-    outputs, manifest = statements(asked, engine)
     out, against = asked["out"], asked["against"]
+    refuse_alone(asked["overwrite"], asked["into"] if out is None else out, "out", "into")
+    outputs, manifest = statements(asked, engine)
     if asked["id"] and against is None:
         raise UsageError(f"{option('id')} names columns of the source; say which with {option('against', 'SOURCE')}")
     if asked["data"] is not None and against is None:

@@ -27,7 +27,7 @@ from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.thresholds import require
-from sqlanon.read_places import MANIFEST, refuse_alone, refuse_read, refuse_read_directory
+from sqlanon.read_places import MANIFEST, refuse_read, refuse_read_directory
 from sqlanon.releases.opening import manifest_at
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
@@ -210,7 +210,6 @@ def _known(plan: Plan, engine: Engine) -> list[tuple[str, Source, Mapping[str, s
 
 def target_of(engine: Engine, out: str | Path | None, into: str | None, overwrite: bool) -> Target:
     """Return where the release goes; raise TargetError where the engine cannot publish there."""
-    refuse_alone(overwrite, out if into is None else into, "out", "into")
     place = "directory" if out is not None else "schema" if into is not None else "session"
     if mark := engine.lacks.get(place):
         instead = option("into", "SCHEMA") if "directory" in engine.lacks else option("out", "DIR")

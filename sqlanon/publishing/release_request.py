@@ -19,6 +19,7 @@ from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, So
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.publishing.thresholds import Threshold, threshold_of
+from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import Place
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
@@ -81,6 +82,9 @@ def request_of(
     out, into = arguments.get("out"), arguments.get("into")
     if out is not None and into is not None:
         raise UsageError(f"say {option('out')} or {option('into')}, not both: a release goes to one place")
+    # files that are kept beside a release may be replaced as well
+    written = next((name for name in (out, into, arguments.get(METHODS[method].saved)) if name), None)
+    refuse_alone(bool(arguments.get("overwrite")), written, "out", "into")
     if arguments.get("draws") == "random" and arguments.get("key") and not arguments.get("ledger"):
         raise UsageError(
             f"{option('draws', 'random')} draws without a key: leave out one of them (SQLANON_KEY is a key, too)"

@@ -29,7 +29,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
-_BOUND = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*"
+_BOUND = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*(%?)\s*"
 _WRITTEN = re.compile(rf"\s*((\w+)(?:\s*\(([^()]*)\))?){_BOUND}")
 
 
@@ -126,7 +126,7 @@ def threshold_of(text: str, method: str) -> Threshold:
             f"{text!r} is no threshold; write a figure, one of {' '.join(_OPERATORS)} and a number, as in"
             " 'rows >= 1000'"
         )
-    figure, name, at, relation, bound = match.groups()
+    figure, name, at, relation, bound, percent = match.groups()
     if name not in (*FIGURES, ATTACK, SURE) or (at and name != SURE):
         figures = ", ".join((*FIGURES, ATTACK, "sure(CONFIDENCE)"))
         raise UsageError(removed("require", name) or f"no figure {figure.strip()!r}; thresholds are on {figures}")
@@ -136,7 +136,7 @@ def threshold_of(text: str, method: str) -> Threshold:
         raise UsageError(f"releases of {method} have no figure {name!r}; beside attacks they have {told}")
     if name == SURE and (at or "").strip() not in map(str, CONFIDENCES):
         raise UsageError("sure needs a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)")
-    return Threshold(name, relation, float(bound), None if at is None else float(at))
+    return Threshold(name, relation, float(bound) / (100 if percent else 1), None if at is None else float(at))
 
 
 def require(thresholds: Iterable[Threshold], manifest: Manifest, attack: "Callable[[], Attack]") -> None:

@@ -1,6 +1,7 @@
 """Thresholds: a release that misses one is not published, also under a ledger."""
 
 import functools
+import json
 import re
 
 import pytest
@@ -33,8 +34,10 @@ def test_what_is_required_on_the_command_line_and_in_python(shell, patients):
     assert refused.returncode == 3 and "dropped_share < 0 is required, found 0" in refused.stderr
     assert not (shell.folder / "release").exists()
     assert shell(*asked, "--require", "rows").returncode == 2
-    kept = shell(*asked, "--require", "sure(0.8)<=1", "--require", "rows > 500")
+    shares = ("--require", "sure(0.8)<=100%", "--target-error", "10%", "--epsilon", "30%")
+    kept = shell(*asked, *shares, "--require", "rows > 500", "--require", "dropped_share <= 1 %", "--format", "json")
     assert kept.returncode == 0, kept.stderr
+    assert [json.loads(kept.stdout)["parameters"][name] for name in ("target_error", "epsilon")] == [0.1, 0.3]
     asked = {"quasi": "age", "sensitive": "disease", "id": "ssn", "l": 4}
     assert sqlanon.anatomy(patients, "patients", require=["groups >= 100", "l >= 4"], **asked).verify().holds
     with pytest.raises(sqlanon.VerificationError, match="rows >= 1000 is required, found 600"):

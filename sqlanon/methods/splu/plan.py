@@ -15,6 +15,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Blocks
+from sqlanon.methods.kinds import SHARE
 from sqlanon.methods.name_kinds import WHOLE_PER_COLUMN
 from sqlanon.methods.parameters import MOST, Parameter, Range
 from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
@@ -138,6 +139,7 @@ class SpluOptions(RequestOptions, total=False):
     ]
     epsilon: Annotated[
         float,
+        SHARE,
         Parameter(
             "Relative error that the printed guarantee is about.",
             EPSILON,
@@ -156,6 +158,7 @@ class SpluOptions(RequestOptions, total=False):
     ]
     target_error: Annotated[
         float,
+        SHARE,
         Parameter(
             "Probability that defines the least useful count.",
             TARGET_ERROR,
