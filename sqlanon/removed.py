@@ -51,7 +51,6 @@ _REMOVED = {
     **dict.fromkeys(("require attack_learning", "require attack_order"), "attack is about the best of all"),
     "compile check": "sqlanon check reads PostgreSQL and Spark itself, with --engine",
     **dict.fromkeys(("verify --out", "verify --overwrite"), f"{option('format', 'json')} has all lines of the voters"),
-    "workload": "leave it out, or name a file of your own queries",
     **dict.fromkeys(
         ("comparison", "report --attack"),
         "a report attacks the release itself, and compare tells of candidates: leave it out",

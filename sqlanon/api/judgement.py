@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlanon.api.recipient import NamedRelease, opened
 from sqlanon.api.verbs import (
@@ -145,6 +145,10 @@ def compare(
         COUNT_OR_FILE,
         Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
     ] = 100,
+    workload: Annotated[
+        Literal["analysts", "paper"],
+        Parameter("What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),
+    ] = "analysts",
     seed: Annotated[
         int,
         Parameter("Another number draws other queries.", within=Range("{option} {value} is below 0", {"minimum": 0})),
@@ -181,7 +185,7 @@ def compare(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
         identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
-        resist=resist, quick=quick, max_suppressed=max_suppressed,
+        resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
         coarsen=COARSEN.read(option("coarsen"), coarsen),
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip

@@ -170,6 +170,15 @@ def show_lines(title: str, heads: Sequence[str], lines: Sequence[Sequence[Any]])
     _print_table(heads, [[plain(value) for value in line] for line in lines], any(heads), words)
 
 
+def show_learned(lines: Sequence[Sequence[object]]) -> None:
+    """Print a learned influence matrix to standard error, for an expert to correct: it is no part of the release."""
+    heads, *rest = lines
+    terminal = console(stderr=True)
+    texts = [[f"{value:g}" if isinstance(value, float) else value for value in line] for line in rest]
+    terminal.print("learned influence matrix")
+    terminal.print(lay_out(list(map(str, heads)), texts, terminal.width if terminal.is_terminal else WIDTH), end="")
+
+
 def show_report(report: Report, how: Format) -> None:
     """Print a verification: its checks, its figures, the first lines of the voters."""
     if how == "json":

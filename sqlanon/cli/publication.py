@@ -84,6 +84,8 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
         release = publish(request, engine, expect=True)
     single = () if arguments["unit"] == "row" else arguments["id"]
     show_publication(release, session, words_against(session, request.original, single), out, into, session.verbose)
+    if "influence" in release.learned:
+        display.show_learned(release.learned["influence"])
 
 
 def refuse_place(out: object, into: str | None) -> None:

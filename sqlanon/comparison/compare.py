@@ -15,7 +15,7 @@ from sqlanon.comparison.figures import Found, choose, frame_answers, overall_lin
 from sqlanon.comparison.own_queries import read_queries
 from sqlanon.comparison.question import Candidate, CompareQuestion
 from sqlanon.comparison.resistance import Resistance, attack_candidate, check_target, know, may_resist, search
-from sqlanon.comparison.workload import AskedQuery, Microdata
+from sqlanon.comparison.workload import WORKLOADS, AskedQuery, Microdata, draw_queries
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import refuse_endless
 from sqlanon.engines.runner import read_persons
@@ -82,7 +82,8 @@ def _compare(question: CompareQuestion, roles: Roles, data: Microdata) -> Compar
     if isinstance(question.queries, Path):
         queries, notes = read_queries(data, question.queries)
     else:
-        queries, notes = draw_analysts(data, question.queries, question.seed), []
+        draw, notes = draw_analysts if question.workload == WORKLOADS[0] else draw_queries, []
+        queries = draw(data, question.queries, question.seed)
     if question.resist is not None:
         check_target(data, question.resist, question.options.get("nulls") == "drop")
     resolve_rules(question.coarsen, data.quasi, data.types)  # what cannot be is told before anything is published

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.adversary.findings import CLEAR
+from sqlanon.comparison.workload import WORKLOADS
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.key import Key
@@ -122,9 +123,10 @@ class Candidate:
 class CompareQuestion:
     """What to publish in the session, and what to ask of it.
 
-    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, or a file of the user's own.
-    target_error: the largest median relative error that is acceptable. resist: the largest share of people whose value
-    the best attack may name. quick: nothing is attacked. coarsen: rules by quasi column that candidates may use.
+    strengths: values by parameter (l, also robust's r; gamma). queries: how many to draw, as `workload` says, or a file
+    of the user's own. target_error: the largest median relative error that is acceptable. resist: the largest share of
+    people whose value the best attack may name. quick: nothing is attacked. coarsen: rules by quasi column that
+    candidates may use.
     """
 
     source: object
@@ -139,6 +141,7 @@ class CompareQuestion:
     resist: float | None = None
     quick: bool = False
     max_suppressed: float = USUAL_SUPPRESSED
+    workload: str = WORKLOADS[0]
     coarsen: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 

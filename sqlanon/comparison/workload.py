@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.errors import DataError
 from sqlanon.estimation.coded_rows import CodedRows, Condition
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.build import render_query
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-CONJUNCTIONS = "conjunctions"
-MOST_QUASI = 3  # quasi columns in one query, as SPLU's paper has it
-MOST_VALUES = 1000  # a column with more is in conjunctions alone
+SETS, CONJUNCTIONS = "sets", "conjunctions"
+WORKLOADS = ("analysts", "paper")
+SELECTIVITIES = (0.05, 0.01)  # expected shares of the rows, as Anatomy's paper varies them
+MOST_QUASI = 3  # quasi columns in one query, as both papers have it
+MOST_VALUES = 1000  # a column with more is in no set predicate
 MOST_DRAWS = 20  # sets of columns that conjunctions are drawn from
 _BARE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _TEXT = ("VARCHAR", "ENUM", "UUID")
@@ -72,11 +75,46 @@ class Microdata:
         return self.workspace.engine.frame(sql)
 
 
+def draw_queries(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
+    """Return a seeded workload with true counts: half set predicates, half conjunctions of equalities."""
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    drawn = [(SETS, conditions) for conditions in _draw_sets(data, wanted // 2, random)]
+    rest = wanted - len(drawn)
+    drawn += [(CONJUNCTIONS, conditions) for conditions in draw_conjunctions(data, rest, seed, random)]
+    if not drawn:
+        raise DataError("no row has values in a quasi column and in the sensitive one; there is nothing to ask")
+    truths = count_truths(data, [conditions for _, conditions in drawn])
+    return [name_count(*pair, truth) for pair, truth in zip(drawn, truths, strict=True)]
+
+
 def read_domains(data: Microdata) -> dict[str, "pd.DataFrame"]:
     """Return the values of each column that has few enough, with how many rows have each."""
     names = (*data.quasi, *data.sensitive)
     frames = {name: data.frame("comparison/workload/domain", column=name, most=MOST_VALUES + 1) for name in names}
     return {name: frame for name, frame in frames.items() if 0 < len(frame) <= MOST_VALUES}
+
+
+def _draw_sets(data: Microdata, count: int, random: "np.random.Generator") -> list[Conditions]:
+    """Draw predicates of Anatomy's paper: qd quasi columns, a sensitive one, ceil(|A| s^(1/(qd+1))) values of each."""
+    domains = {name: frame["value_text"].tolist() for name, frame in read_domains(data).items()}
+    quasi = [name for name in data.quasi if name in domains]
+    sensitive = [name for name in data.sensitive if name in domains]
+    if not quasi or not sensitive:
+        return []
+    most, sets = min(MOST_QUASI, len(quasi)), []
+    for number in range(count):
+        qd, selectivity = 1 + number % most, SELECTIVITIES[number // most % len(SELECTIVITIES)]
+        drawn = [*random.choice(quasi, qd, replace=False), random.choice(sensitive)]
+        terms = []
+        for name in map(str, drawn):
+            size = math.ceil(len(domains[name]) * selectivity ** (1 / (qd + 1)))
+            places = random.choice(len(domains[name]), size, replace=False)
+            values = ", ".join(write_constant(data, name, domains[name][place]) for place in places)
+            terms.append((name, Sql(f"{ident(name)} in ({values})")))
+        sets.append(tuple(terms))
+    return sets
 
 
 def draw_conjunctions(data: Microdata, count: int, seed: int, random: "np.random.Generator") -> list[Conditions]:

@@ -1,6 +1,6 @@
 """Time many queries of an Anatomy release with their truths: python tests/benchmarks/many_queries.py CENSUS_LIKE.sql.
 
-The rows are census-like, the queries those of `compare`. Printed: seconds by the clock
+The rows are census-like, the queries those of `compare` (half sets, half conjunctions). Printed: seconds by the clock
 and of the processors for drawing and counting in the source, and for each estimator's answers.
 """
 
@@ -13,8 +13,7 @@ from pathlib import Path
 import duckdb
 
 import sqlanon
-from sqlanon.comparison.analysts import draw_analysts
-from sqlanon.comparison.workload import Microdata
+from sqlanon.comparison.workload import Microdata, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql
@@ -47,7 +46,7 @@ def main() -> None:
     data = Microdata(space, Sql("people"), "people", QUASI, ("occupation",), types)
     release = sqlanon.anatomy(con, "people", quasi=QUASI, sensitive="occupation", l=asked.l)
     warnings.simplefilter("ignore")
-    queries = timed("drawing and truths", lambda: [one.text for one in draw_analysts(data, asked.queries, 1)])
+    queries = timed("drawing and truths", lambda: [one.text for one in draw_queries(data, asked.queries, 1)])
     for name in ("ridge", "uniform"):
         timed(name, lambda: release.estimate_many(queries, name))  # noqa: B023 - it runs at once
     alone = queries[:: max(len(queries) // 100, 1)]

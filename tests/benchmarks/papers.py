@@ -23,8 +23,8 @@ import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.comparison.own_queries import answer_over
-from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths, draw_conjunctions, name_count
+from sqlanon.comparison.own_queries import ask
+from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods.splu.binomial import large_sums, small_sums
@@ -120,9 +120,8 @@ def run_anatomy(source: Path, rows: int, queries: int) -> None:
 
 def draw_pool(data: Microdata, bands: Sequence[tuple[float, float]], wanted: int) -> list[list[AskedQuery]]:
     """Return up to `wanted` conjunctions for each band of true counts (both ends belong to it)."""
+    drawn = [one for one in draw_queries(data, 12_000, 1) if one.workload == "conjunctions"]
     random = np.random.default_rng(1)
-    conditions = draw_conjunctions(data, 6_000, 1, random)
-    drawn = [name_count("conjunctions", *pair) for pair in zip(conditions, count_truths(data, conditions), strict=True)]
     pools = []
     for low, high in bands:
         inside = [one for one in drawn if low <= one.truth["n"].iloc[0] <= high]
@@ -152,7 +151,8 @@ def answers_of(con, data: Microdata, gamma: int, asked: Sequence[AskedQuery]) ->
     frame[data.sensitive[0]] = rivals.distribution_based(frame[data.sensitive[0]].to_numpy(), random)
     con.register("redrawn_frame", frame)
     con.execute("create or replace temp table redrawn as select * from redrawn_frame")
-    yield measure(answer_over(replace(data, relation=Sql("redrawn"), name="redrawn"), texts), asked)
+    again = replace(data, relation=Sql("redrawn"), name="redrawn")
+    yield measure((ask(again, text, "redrawn").truth for text in texts), asked)
     truth = np.array([float(one.truth["n"].iloc[0]) for one in asked])
     for epsilon in rivals.PAPER_EPSILONS[:2]:
         yield float(np.mean(np.abs(rivals.laplace(truth, epsilon, random) - truth) / truth))

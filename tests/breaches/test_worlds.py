@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from math import comb
 
 import pytest
 
@@ -12,6 +13,14 @@ from sqlanon.plans.templates import Sql, ident
 from tests.databases import insert
 from tests.oracles.worlds import count_worlds
 
+COUNTS = {
+    (2, 2): (7, 5),
+    (2, 3): (25, 17),
+    (2, 4): (79, 53),
+    (3, 3): (265, 161),
+    (3, 4): (2161, 1265),
+    (4, 4): (41503, 23045),
+}
 SHAPE = ("m", "n", "o", "h", "a", "b")
 LIMIT = Fraction(1, 10**14)
 
@@ -126,3 +135,18 @@ def test_properties_are_as_likely_as_their_worlds_are_many(con):
         truth = Fraction(worlds - count_worlds(m, n, o, one, 1, one), worlds + others)
         probability, error = found[number]
         assert abs(Fraction(probability) - truth) <= Fraction(error) <= 10 * LIMIT, drawn[number]
+
+
+@pytest.mark.parametrize("sizes", COUNTS)
+def test_the_papers_counts(sizes):
+    m, n = sizes
+    assert (count_worlds(m, n, m, n), count_worlds(m, n, m, n) - count_worlds(m, n, m, n, 1, 1)) == COUNTS[sizes]
+    paper = sum(
+        comb(m - 1, m - i) * comb(n - 1, n - j) * (-1) ** (m + n - i - j) * 2 ** (i * j - 1)
+        for i, j in product(range(2, m + 1), range(2, n + 1))
+    ) + (-1) ** (m + 1) + (-1) ** (n + 1) + (-1) ** (m + n + 1)  # fmt: skip
+    assert paper == COUNTS[sizes][1]
+    # restricted: RIW(m, n) = UPW(m-1, n) + UPW(m-1, n-1)
+    others = [count_worlds(m - 1, size, m - 1, size) for size in (n, n - 1)]
+    assert count_worlds(m, n, 1, 1) == sum(others)
+    assert {2: 4, 3: 96, 4: 9704}[m] == n * sum(others) or m < n

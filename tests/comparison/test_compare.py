@@ -97,7 +97,7 @@ def test_the_same_seed_asks_the_same_queries():
     assert asked[0] == asked[1] != asked[2]
 
 
-def test_a_range_holds_a_share_of_a_columns_values():
+def test_a_range_holds_a_share_of_a_columns_values_and_the_paper_has_sets():
     con = people(200)
     roles = {**ROLES, "methods": "anatomy", "l": 2, "queries": 40}
     asked = sqlanon.compare(con, "people", **roles).answers.drop_duplicates("query")
@@ -111,6 +111,10 @@ def test_a_range_holds_a_share_of_a_columns_values():
     assert 1 <= counts["groups"] <= 4 and 1 <= counts["averages"] <= 4
     assert all(re.search("\"disease\" = '[a-z]+'", text) for text in ranges)
     assert {len(text.split(" and ")) - ("between" in text) for text in ranges} == {2, 3}
+    sets = sqlanon.compare(con, "people", **{**roles, "queries": 12}, workload="paper").answers.drop_duplicates("query")
+    assert set(sets["workload"]) == {"sets", "conjunctions"}
+    with pytest.raises(UsageError, match="workload = 'mine' is none of analysts, paper"):
+        sqlanon.compare(con, "people", **roles, workload="mine")
 
 
 def test_a_file_of_queries_names_what_it_leaves_out(tmp_path):

@@ -255,3 +255,19 @@ def test_a_coin_puts_off_those_who_would_all_find_a_group(session):
     assert 6 < sum(not row["is_called"] for row in rows) < 34
     # where not all find a group, always
     assert not any(wave(session, shown, (30, 10, 10, 10), release)["is_called"] for release in range(2, 6))
+
+
+def test_the_oracle_sees_what_independent_releases_tell(session):
+    chance, largest = random.Random(7), []
+    for seed in range(2):
+        people = {number: DISEASES[number % 6] for number in range(12)}
+        independent = []
+        for turn in range(3):
+            history, _ = fresh(session, 2)
+            # other people beside them make other groups of them
+            others = {100 * (turn + 1) + number: chance.choice(DISEASES) for number in range(4)}
+            independent.append(history.publish({**people, **others, 100 * seed + 99: "a"}))
+        renamed = [({p: (turn, g) for p, g in shown.items()}, {(turn, g): v for g, v in held.items()})
+                   for turn, (shown, held) in enumerate(independent)]  # fmt: skip
+        largest.append(max(max(told.values()) for told in posteriors(renamed).values()))
+    assert max(largest) > Fraction(1, 2)

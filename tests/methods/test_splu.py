@@ -231,3 +231,16 @@ def test_every_slot_is_drawn_where_the_engine_draws(con, gamma):
     ((shown,),) = con.execute(f"select count(distinct disease) from {release.tables['data']}").fetchall()
     # 100 (1 - (1 - 1/gamma)^(4 gamma)), about 99 for both; a slot that is never drawn leaves out all who sit there
     assert shown > 90
+
+
+def test_position_and_files_tell_nothing_of_value_or_group(con, tmp_path):
+    """Sorted by what they show: rows with equal published columns cannot be told apart by where they stand."""
+    table(con, 5000)
+    release = sqlanon.splu(con, "t", quasi="q", sensitive="s", id="person", gamma=5, out=tmp_path / "release")
+    rows = release.table("data").fetchall()
+    assert rows == sorted(rows)
+    path = tmp_path / "release" / "data.parquet"
+    assert {
+        row[0] for row in duckdb.sql(f"select distinct path_in_schema from parquet_metadata('{path}')").fetchall()
+    } == {"q", "s"}
+    assert duckdb.sql(f"select * from parquet_kv_metadata('{path}')").fetchall() == []

@@ -724,3 +724,25 @@ def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     ):
         done = shell("publish", "uncertain", *SCRIPT, "--influence", "influence.csv", "--out", "r", *words)
         assert done.returncode == 2 and said in done.stderr
+
+
+def test_what_was_learned_is_printed_for_an_expert_and_stands_in_no_release(uncertain_shell):
+    asked = [*SCRIPT, "--influence", "learn", "--hierarchy", "education=education.csv", "--out", "r"]
+    done = uncertain_shell("publish", "uncertain", *asked)
+    assert done.returncode == 0, done.stderr
+    _, _, matrix = done.stderr.partition("learned influence matrix\n")
+    heads, *lines = matrix.splitlines()
+    assert heads.split() == ["disease", "education", "age", "sex", "weight"]
+    assert len(lines) > 3 and all(float(line.split()[-1]) > 0.3 for line in lines)
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.99])
+def test_no_value_is_harmless_because_it_is_frequent(con, threshold):
+    con.execute("create table t as select i // 20 as q, case when i % 10 < 7 then 'flu' else 'd' || i % 7 end as s"
+                " from range(400) r(i)").fetchall()  # fmt: skip
+    asked = {"quasi": "q", "sensitive": "s", "k": 5, "l": 3, "threshold": threshold}
+    release = sqlanon.uncertain(con, "t", influence="learn", **asked)
+    assert all(line["weight"] > threshold for line in release.manifest["parameters"]["weights"])
+    figures = release.verify().figures
+    assert figures["least_weights"] == 3 and figures["largest_confidence"] < 1
+    assert release.verify().checks[0].name == "files"

@@ -4,6 +4,7 @@ import collections
 import itertools
 import math
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -111,3 +112,31 @@ def test_a_release_proves_itself_and_each_columns_distribution_is_kept(con, tmp_
         assert known == (pytest.approx(3), 7 if column == "s" else 5)
     answer = release.estimate("SELECT t, COUNT(*) AS n FROM release GROUP BY t ORDER BY t")
     assert answer["n"].sum() == pytest.approx(release.manifest["rows"])
+
+
+def posteriors(joint):
+    """Return p(row has value) of the first column by counting worlds: every pairing of values of two columns.
+
+    joint: p(first, second) of each row, n x n for n rows, values and values.
+    """
+    rows = range(len(joint))
+    found = np.zeros((len(joint), len(joint)))
+    for first in itertools.permutations(rows):
+        for second in itertools.permutations(rows):
+            weight = math.prod(joint[row][first[row], second[row]] for row in rows)
+            for row in rows:
+                found[row, first[row]] += weight
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def test_one_signature_is_safe_whatever_is_known_of_the_columns_together_and_two_are_not():
+    draws = np.random.default_rng(7)
+    for size in (2, 3, 4):
+        joint = draws.random((size, size)) ** 4
+        assert posteriors([joint] * size) == pytest.approx(np.full((size, size), 1 / size))
+    # in every column by itself all values are as likely for everybody, and yet each of the two signatures pairs them in
+    # a way of its own
+    straight, crossed = (0.01 + 0.91 / 3 * np.eye(3)[list(order)] for order in ((0, 1, 2), (0, 2, 1)))
+    for one in (straight, crossed):
+        assert all(one.sum(axis=axis) == pytest.approx(1 / 3) for axis in (0, 1))
+    assert posteriors([straight, crossed, crossed])[0, 0] == pytest.approx(0.88, abs=0.01)

@@ -87,3 +87,11 @@ class RandomizedDays(Days):
 def test_any_days(session):
     RandomizedDays.con = session
     run_state_machine_as_test(RandomizedDays, settings=settings(examples(4), stateful_step_count=12))
+
+
+def test_the_oracle_sees_what_values_drawn_again_tell():
+    truth = {1: "a", 2: "b", 3: "c", 4: "d"}
+    once = {1: "a", 2: "a", 3: "c", 4: "d"}
+    again = [once, {1: "a", 2: "d", 3: "a", 4: "b"}, {1: "a", 2: "c", 3: "b", 4: "a"}]
+    assert max(posteriors([once], truth, 2)[1].values()) == Fraction(1, 2)
+    assert posteriors(again, truth, 2)[1]["a"] > Fraction(9, 10)

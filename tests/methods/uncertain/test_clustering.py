@@ -299,3 +299,11 @@ def test_clusters_of_adult_are_as_good_as_greedy_k_member_clustering(con):
     adult, folder = real_data("adult_arx.parquet"), real_data("hierarchies/adult__race.csv").parent
     found = ratios(con, adult, folder, 6, 500)
     assert found["cut"] <= 1.2 and found["merged"] <= 1.2
+
+
+def test_the_papers_failing_cluster_is_merged_with_a_neighbour_and_dealt_out_anew(con):
+    columns = table(con, TABLE_7, PAPER, WEIGHTS)
+    clusters, suppressed, found = clustered(con, Clustering(columns, 2, 2, 0.3, "merge"))
+    assert sorted(map(len, clusters)) == [2, 2, 2] and not suppressed
+    assert not any({2, 5} <= set(cluster) for cluster in clusters), "mammary cancer twice"
+    assert found["merges"] == {"left_over": 0, "turns": 1}
