@@ -71,6 +71,7 @@ _TOLD_BY = {
 # shares of people, for which alone the release is attacked: those whose value the best attack names, scored against the
 # source; and those whose value is named with more than a confidence
 ATTACK, SURE, CONFIDENCES = "attack", "sure", (0.5, 0.8, 0.95)
+_SHARES = {"dropped_share", "confidence", "posterior", ATTACK, SURE}
 # of what a job's `require` says: the keys, and the texts beside them
 THRESHOLDS = {
     "type": "object",
@@ -136,6 +137,8 @@ def threshold_of(text: str, method: str) -> Threshold:
         raise UsageError(f"releases of {method} have no figure {name!r}; beside attacks they have {told}")
     if name == SURE and (at or "").strip() not in map(str, CONFIDENCES):
         raise UsageError("sure needs a confidence, 0.5, 0.8 or 0.95, as in sure(0.8)")
+    if percent and name not in _SHARES:
+        raise UsageError(f"{name} is no share, of which {bound}% could be required; give a number")
     return Threshold(name, relation, float(bound) / (100 if percent else 1), None if at is None else float(at))
 
 

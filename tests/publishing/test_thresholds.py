@@ -17,6 +17,7 @@ SPLU = ["publish", "splu", "patients.parquet", "--quasi", "age", "--sensitive", 
 
 @pytest.mark.parametrize(("text", "says"), [
     ("rows 500", "is no threshold; write a figure"), ("rows >= many", "one of >= <= > < = and a number"),
+    ("rows >= 5%", "rows is no share, of which 5% could be"),
     ("rows(3) >= 1", "no figure 'rows(3)'"), ("row >= 1", "no figure 'row'"), ("", "is no threshold"),
     ("sure >= 0.5", "sure needs a confidence"), ("sure(0.7) <= 0.1", "sure needs a confidence"),
     ("attack_magic <= 1", "no figure 'attack_magic'; thresholds are on rows,"),
