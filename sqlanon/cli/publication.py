@@ -88,11 +88,11 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
         display.show_learned(release.learned["influence"])
 
 
-def refuse_place(out: object, into: str | None) -> None:
+def refuse_place(out: str | Path | None, into: str | None) -> None:
     """Refuse none or two places for a release to go to."""
-    if out is not None and into is not None:
-        raise UsageError("say --out or --into, not both: a release goes to one place")
-    if out is None and into is None:
+    from sqlanon.releases.opening import Place
+
+    if Place.of(out, into) == Place():
         raise UsageError("say where the release goes: --out DIR, or --database FILE --into SCHEMA")
 
 

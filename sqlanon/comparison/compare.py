@@ -202,7 +202,7 @@ class _Trials:
                 if may_be_proposed and not self.question.quick:
                     attacked = self._attack_published(release, candidate, by_some=True)
                 may_be_proposed &= target is None or may_resist(attacked, target)
-                answers = self._ask(release, candidate, may_be_proposed)
+                answers = self._ask(release, candidate) if may_be_proposed else frame_answers(candidate, [], self.rows)
         # what this data does not allow must not hide what the others cost
         except (DataError, UsageError) as error:
             self.refused[candidate] = error
@@ -287,12 +287,10 @@ class _Trials:
             ),
         )
 
-    def _ask(self, release: Release, candidate: Candidate, asked: bool = True) -> "pd.DataFrame":
+    def _ask(self, release: Release, candidate: Candidate) -> "pd.DataFrame":
         """Return a line per figure of the answers; who asks for a column left out has an answer of 0."""
         import pandas as pd
 
-        if not asked:
-            return frame_answers(candidate, [], self.rows)
         log.info("asking %s, %s", candidate.method, candidate.shown)
         lines: list[dict[str, Any]] = []
         answers = release.estimate_each(query.text for query in self.queries)

@@ -15,9 +15,9 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import word_marks
 
-TEXT_OF_JOB: Schema = {"type": "string", "minLength": 1}
 LONGEST_SHOWN = 60  # characters of a value that a message holds
 LISTED: Any = list[str]
+TEXT_OF_JOB: Schema = {"type": "string", "minLength": 1}
 TEXTS_OF_JOB = json_schema.either(TEXT_OF_JOB, json_schema.several(TEXT_OF_JOB, least=1))
 
 

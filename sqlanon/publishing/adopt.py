@@ -36,8 +36,8 @@ def adopt(asked: Asked, engine: Engine) -> Release:
     Raises UsageError where the tables cannot be a release, and VerificationError where they do not hold what is said of
     them: nothing appears.
     """
-    out, against = asked["out"], asked["against"]
-    refuse_alone(asked["overwrite"], asked["into"] if out is None else out, "out", "into")
+    out, against, place = asked["out"], asked["against"], Place.of(asked["out"], asked["into"])
+    refuse_alone(asked["overwrite"], None if place == Place() else place, "out", "into")
     outputs, manifest = statements(asked, engine)
     if asked["id"] and against is None:
         raise UsageError(f"{option('id')} names columns of the source; say which with {option('against', 'SOURCE')}")
@@ -58,7 +58,7 @@ def adopt(asked: Asked, engine: Engine) -> Release:
         manifest, tables, _ = write_verified(
             engine, target, outputs, manifest, source, lambda manifest, _: _require_retention(manifest)
         )
-    return open_release(out) if out is not None else Release(engine, tables, manifest, Place(schema=asked["into"]))
+    return open_release(out) if out is not None else Release(engine, tables, manifest, place)
 
 
 def _require_retention(manifest: Manifest) -> None:

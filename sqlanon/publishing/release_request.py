@@ -80,8 +80,7 @@ def request_of(
 ) -> ReleaseRequest:
     """Return the request of a method's declared arguments."""
     out, into = arguments.get("out"), arguments.get("into")
-    if out is not None and into is not None:
-        raise UsageError(f"say {option('out')} or {option('into')}, not both: a release goes to one place")
+    place = Place.of(out, into)
     # files that are kept beside a release may be replaced as well
     written = next((name for name in (out, into, arguments.get(METHODS[method].saved)) if name), None)
     refuse_alone(bool(arguments.get("overwrite")), written, "out", "into")
@@ -94,7 +93,7 @@ def request_of(
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
     require = tuple(threshold_of(text, method) for text in arguments.get("require", ()))
-    named |= {"place": Place.of(out, into), "require": require}
+    named |= {"place": place, "require": require}
     named |= {"parameters": own, "files": (*files, *map(str, read), *label_tables(arguments.get("coarsen", {})))}
     return ReleaseRequest(**named)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlanon.bounded_files import UnfitFileError, read_text, require_regular
 from sqlanon.engines.base import Engine
-from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, raised_as
+from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
 from sqlanon.methods.kinds import LISTED, Kind, one_or_several, refused
@@ -19,6 +19,7 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.version import VERSION
+from sqlanon.wording import option
 
 _STRANGERS = {("policy of", "manifest"), ("rule of", "manifest"), ("trigger of", "manifest")}
 MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
@@ -51,7 +52,9 @@ class Place:
 
     @classmethod
     def of(cls, out: str | Path | None, into: str | None) -> "Place":
-        """Return the place that was asked for as `out` or `into`."""
+        """Return the place that was asked for as `out` or `into`; raise UsageError for both."""
+        if out is not None and into is not None:
+            raise UsageError(f"say {option('out')} or {option('into')}, not both: a release goes to one place")
         return cls(None if out is None else Path(out), into)
 
 

@@ -43,6 +43,7 @@ REFUSED = [
     (lambda con, release: sqlanon.complete(release, overwrite=True), "overwrite=True replaces what out names"),
     (lambda con, release: sqlanon.splu(con, "patients", gamma=2, overwrite=True, **ROLES), "replaces what out or into"),
     (lambda con, release: sqlanon.adopt(con, data="patients", overwrite=True), "replaces what out or into names"),
+    (lambda con, release: sqlanon.adopt(con, data="patients", out="x", into="y"), "say out or into, not both"),
     (lambda con, release: sqlanon.compare(con, "patients", queries=1.5, **ROLES), "queries = 1.5 is neither a whole"),
     (lambda con, release: sqlanon.compare(con, "patients", seed=-1, **ROLES), "seed -1 is below 0"),
     (lambda con, release: sqlanon.anatomy(con, 5, l=4, **ROLES), "source = 5 is no table"),
