@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field
+
 from sqlanon.api.recipient import NamedRelease, opened
 from sqlanon.api.verbs import (
     Coarsen,
@@ -19,10 +21,19 @@ from sqlanon.api.verbs import (
 )
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import COUNT_OR_FILE, SHARE, WHOLE_NUMBERS, WORDS, FilePath
-from sqlanon.methods.name_kinds import COARSEN, PATH, PLACE, source_against
-from sqlanon.methods.parameters import Parameter, Range, verb
-from sqlanon.methods.request_options import AgainstQuery, Background, Labels, Names, ScoredBy, Vary
+from sqlanon.models.fields import Option, verb
+from sqlanon.models.publication import AgainstQuery, Background, Labels, ScoredBy, Vary
+from sqlanon.models.values import (
+    COUNT_OR_FILE,
+    PATH,
+    PLACE,
+    SHARE,
+    WHOLE_NUMBERS,
+    WORDS,
+    FilePath,
+    Names,
+    source_against,
+)
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file, refuse_alone
 from sqlanon.releases.opening import RELEASES
@@ -50,31 +61,34 @@ def check(
     id: Persons = (),
     coarsen: Coarsen = None,
     population: Annotated[
-        object, PLACE, Parameter("A table of the population with the quasi columns: the journalist's risk.")
+        object, PLACE, Field(description="A table of the population with the quasi columns: the journalist's risk.")
     ] = None,
     sampled: Annotated[
-        float | None, SHARE, Parameter("The share of the population that the source is, e.g. 0.01.")
+        float | None, SHARE, Field(description="The share of the population that the source is, e.g. 0.01.")
     ] = None,
-    k: Annotated[int | None, Parameter("Rows in every class (k-anonymity, Samarati and Sweeney).", flag="-k")] = None,
-    l: Annotated[int | None, Parameter("Different sensitive values in every class.", flag="-l")] = None,
-    entropy_l: Annotated[float | None, Parameter("exp of the entropy of a class's values, at least.")] = None,
+    k: Annotated[
+        int | None, Field(description="Rows in every class (k-anonymity, Samarati and Sweeney)."), Option(flag="-k")
+    ] = None,
+    l: Annotated[int | None, Field(description="Different sensitive values in every class."), Option(flag="-l")] = None,
+    entropy_l: Annotated[float | None, Field(description="exp of the entropy of a class's values, at least.")] = None,
     recursive: Annotated[
-        tuple[float, int] | None, PAIR, Parameter("c,l: r_1 < c (r_l + … + r_m) in every class.")
+        tuple[float, int] | None, PAIR, Field(description="c,l: r_1 < c (r_l + … + r_m) in every class.")
     ] = None,
-    alpha: Annotated[float | None, SHARE, Parameter("Share of a class's most frequent value, at most.")] = None,
+    alpha: Annotated[float | None, SHARE, Field(description="Share of a class's most frequent value, at most.")] = None,
     t: Annotated[
         float | None,
-        Parameter("Distance of a class from the table, at most: by order for numbers.", flag="-t"),
+        Field(description="Distance of a class from the table, at most: by order for numbers."),
+        Option(flag="-t"),
     ] = None,
-    beta: Annotated[float | None, Parameter("(p - q) / q of any value of a class, at most.")] = None,
-    delta: Annotated[float | None, Parameter("ln(p / q) of any value of a class, at most, up or down.")] = None,
+    beta: Annotated[float | None, Field(description="(p - q) / q of any value of a class, at most.")] = None,
+    delta: Annotated[float | None, Field(description="ln(p / q) of any value of a class, at most, up or down.")] = None,
     subsets: Annotated[
-        int | None, Parameter("How many quasi columns are looked at together, to find who is unique (2).")
+        int | None, Field(description="How many quasi columns are looked at together, to find who is unique (2).")
     ] = None,
     failing: Annotated[
         FilePath | None,
         PATH,
-        Parameter("Write the rows of failing classes to this Parquet file: microdata, for you."),
+        Field(description="Write the rows of failing classes to this Parquet file: microdata, for you."),
     ] = None,
     overwrite: Annotated[bool, replacing(f"the file at {option('failing')}")] = False,
 ) -> "Check":
@@ -96,7 +110,7 @@ def check(
     opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
-        identifier=tuple(id), coarsen=COARSEN.read(option("coarsen"), coarsen), population=population, sampled=sampled,
+        identifier=tuple(id), coarsen=coarsen or {}, population=population, sampled=sampled,
         subsets=subsets, limits=Limits(
             k=k, l=l, entropy_l=entropy_l, recursive=recursive, alpha=alpha, t=t, beta=beta, delta=delta
         ),
@@ -122,7 +136,7 @@ def compare(
     sensitive: Sensitive,
     id: Persons = (),
     coarsen: Coarsen = None,
-    methods: Annotated[Names, WORDS, Parameter("Which methods, between commas.")] = (
+    methods: Annotated[Names, WORDS, Field(description="Which methods, between commas.")] = (
         "anatomy",
         "robust",
         "splu",
@@ -131,40 +145,44 @@ def compare(
     l: Annotated[
         int | Iterable[int] | None,
         WHOLE_NUMBERS,
-        Parameter(
-            f"Values of l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10.", alias="-l"
+        Field(
+            description=f"Values of l of anatomy and mondrian (k = 10), r of robust: 5; with {option('resist')} 3,5,10."
         ),
+        Option(alias="-l"),
     ] = None,
     gamma: Annotated[
         int | Iterable[int] | None,
         WHOLE_NUMBERS,
-        Parameter(f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
+        Field(description=f"Values of gamma of splu: 5; with {option('resist')} 5,10."),
     ] = None,
     queries: Annotated[
         int | FilePath,
         COUNT_OR_FILE,
-        Parameter("How many queries to draw, or a file with your own, a semicolon behind each."),
+        Field(description="How many queries to draw, or a file with your own, a semicolon behind each."),
     ] = 100,
     workload: Annotated[
         Literal["analysts", "paper"],
-        Parameter("What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),
+        Field(description="What is drawn: analysts (ranges, single values) or paper (sets, as in Anatomy's)."),
     ] = "analysts",
     seed: Annotated[
         int,
-        Parameter("Another number draws other queries.", within=Range("{option} {value} is below 0", {"minimum": 0})),
+        Field(description="Another number draws other queries.", ge=0),
+        Option(words="{option} {value} is below 0"),
     ] = 1,
     target_error: Annotated[
-        float | None, SHARE, Parameter("Tell the strongest promise whose median error stays below, e.g. 0.1.")
+        float | None, SHARE, Field(description="Tell the strongest promise whose median error stays below, e.g. 0.1.")
     ] = None,
     resist: Annotated[
         float | None,
         SHARE,
-        Parameter("Search the most accurate release of which no attack names more people's values, e.g. 0.25."),
+        Field(description="Search the most accurate release of which no attack names more people's values, e.g. 0.25."),
     ] = None,
-    quick: Annotated[bool, Parameter("Attack nothing, which takes longer than all else.")] = False,
-    max_suppressed: Annotated[float, SHARE, Parameter("Share of the rows that robust may leave out.")] = 0.01,
-    nulls: Annotated[Nulls, Parameter("NULL sensitive values: refuse, value or drop.")] = "refuse",
-    unique_quasi: Annotated[UniqueQuasi, Parameter("A quasi column of unique values: refuse or keep.")] = "refuse",
+    quick: Annotated[bool, Field(description="Attack nothing, which takes longer than all else.")] = False,
+    max_suppressed: Annotated[float, SHARE, Field(description="Share of the rows that robust may leave out.")] = 0.01,
+    nulls: Annotated[Nulls, Field(description="NULL sensitive values: refuse, value or drop.")] = "refuse",
+    unique_quasi: Annotated[
+        UniqueQuasi, Field(description="A quasi column of unique values: refuse or keep.")
+    ] = "refuse",
 ) -> "Comparison":
     """Tell what each method and parameter costs in accuracy on this data: relative errors of the same queries.
 
@@ -186,7 +204,7 @@ def compare(
         identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
         resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
-        coarsen=COARSEN.read(option("coarsen"), coarsen),
+        coarsen=coarsen or {},
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
     return compare_methods(question, opener.open())
@@ -198,9 +216,11 @@ def breach(
     *,
     views: Views,
     secret: Secret,
-    base: Annotated[object, PLACE, Parameter("The table behind the views: a file, a glob, or a table's name.")] = None,
+    base: Annotated[
+        object, PLACE, Field(description="The table behind the views: a file, a glob, or a table's name.")
+    ] = None,
     query: Annotated[
-        str | None, Parameter(f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …].")
+        str | None, Field(description=f"In place of {option('base')}: SELECT columns FROM tables or files [WHERE …].")
     ] = None,
     model: Model = "unrestricted",
 ) -> "Breach":
@@ -218,7 +238,10 @@ def breach(
 
 
 Others = Annotated[
-    Iterable["Release"], RELEASES, Parameter("Another release of the same people; repeatable.", flag="--with")
+    Iterable["Release"],
+    RELEASES,
+    Field(description="Another release of the same people; repeatable."),
+    Option(flag="--with"),
 ]
 
 
@@ -226,7 +249,7 @@ Others = Annotated[
 def attack(
     release: NamedRelease,
     *,
-    against: Annotated[object, PLACE, Parameter("The source: score guesses against it.")] = None,
+    against: Annotated[object, PLACE, Field(description="The source: score guesses against it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
     vary: Vary = None,
@@ -258,11 +281,11 @@ def _unchanged(release: "Release | str | Path", others: Iterable["Release"]) -> 
 @verb
 def report(
     release: NamedRelease,
-    out: Annotated[FilePath | None, PATH, Parameter("The .html file to write.")] = None,
+    out: Annotated[FilePath | None, PATH, Field(description="The .html file to write.")] = None,
     *,
     overwrite: Annotated[bool, replacing(f"the file at {option('out')}")] = False,
     against: Annotated[
-        object, PLACE, Parameter("The source: score attacks, show true values; makes it internal.")
+        object, PLACE, Field(description="The source: score attacks, show true values; makes it internal.")
     ] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),

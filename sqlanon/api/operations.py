@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import Field
+
 from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import FilePath
-from sqlanon.methods.name_kinds import COLUMNS, PATH_TEXT, PLACE
-from sqlanon.methods.parameters import Parameter, verb
-from sqlanon.methods.request_options import Into, Names, Out, Overwrite
+from sqlanon.models.fields import Option, verb
+from sqlanon.models.publication import Into, Out, Overwrite
+from sqlanon.models.values import COLUMNS, PATH_TEXT, PLACE, FilePath, Names
 from sqlanon.plans.plan import Unit
 from sqlanon.wording import option
 
@@ -24,30 +25,39 @@ if TYPE_CHECKING:
 def adopt(
     con: Any,
     *,
-    qit: Annotated[object, PLACE, Parameter("Table of groups (QIT): quasi columns and the group.")] = None,
-    st: Annotated[object, PLACE, Parameter("Table of each group's sensitive values and counts (ST).")] = None,
-    data: Annotated[object, PLACE, Parameter("Instead: table of rows with randomized sensitive values.")] = None,
-    quasi: Annotated[Names, COLUMNS, Parameter("Columns to publish; all that have no other role if not given.")] = (),
+    qit: Annotated[object, PLACE, Field(description="Table of groups (QIT): quasi columns and the group.")] = None,
+    st: Annotated[object, PLACE, Field(description="Table of each group's sensitive values and counts (ST).")] = None,
+    data: Annotated[
+        object, PLACE, Field(description="Instead: table of rows with randomized sensitive values.")
+    ] = None,
+    quasi: Annotated[
+        Names, COLUMNS, Field(description="Columns to publish; all that have no other role if not given.")
+    ] = (),
     sensitive: Annotated[
         Names,
         COLUMNS,
-        Parameter(f"Of {option('data')}: the randomized columns. Of ST: the column beside the others."),
+        Field(description=f"Of {option('data')}: the randomized columns. Of ST: the column beside the others."),
     ] = (),
-    group: Annotated[str, Parameter("Column of the group, in QIT and ST.")] = "group_id",
-    count: Annotated[str, Parameter("Column of the counts in ST.")] = "count",
-    l: Annotated[int | None, Parameter("What QIT and ST promise: different values in every group.", flag="-l")] = None,
-    gamma: Annotated[int | None, Parameter(f"Of {option('data')}: a row keeps its value in one case of gamma.")] = None,
+    group: Annotated[str, Field(description="Column of the group, in QIT and ST.")] = "group_id",
+    count: Annotated[str, Field(description="Column of the counts in ST.")] = "count",
+    l: Annotated[
+        int | None, Field(description="What QIT and ST promise: different values in every group."), Option(flag="-l")
+    ] = None,
+    gamma: Annotated[
+        int | None, Field(description=f"Of {option('data')}: a row keeps its value in one case of gamma.")
+    ] = None,
     residue: Annotated[
-        Literal["drop", "keep"], Parameter(f"Of {option('data')}: what became of rows that fill no decoy group.")
+        Literal["drop", "keep"],
+        Field(description=f"Of {option('data')}: what became of rows that fill no decoy group."),
     ] = "drop",
-    dropped_rows: Annotated[int, Parameter("Rows of the source that are in none of the tables.")] = 0,
-    against: Annotated[object, PLACE, Parameter("The source: compare multisets with it.")] = None,
+    dropped_rows: Annotated[int, Field(description="Rows of the source that are in none of the tables.")] = 0,
+    against: Annotated[object, PLACE, Field(description="The source: compare multisets with it.")] = None,
     id: Annotated[
         Names,
         COLUMNS,
-        Parameter(f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
+        Field(description=f"Columns of {option('against')} that tell persons apart: one row each, or refused."),
     ] = (),
-    unit: Annotated[Unit, Parameter("row: persons have several rows; what is promised is per row.")] = "person",
+    unit: Annotated[Unit, Field(description="row: persons have several rows; what is promised is per row.")] = "person",
     out: Out = None,
     into: Into = None,
     overwrite: Overwrite = False,
@@ -67,7 +77,12 @@ def adopt(
 
 @verb
 def run(
-    job: Annotated[FilePath, PATH_TEXT, Parameter("YAML file; paths in it are relative to its folder.", metavar="job")],
+    job: Annotated[
+        FilePath,
+        PATH_TEXT,
+        Field(description="YAML file; paths in it are relative to its folder."),
+        Option(metavar="job"),
+    ],
 ) -> "Release":
     """Publish what a job file describes, checked against its thresholds before anything is visible.
 
@@ -83,7 +98,7 @@ def run(
 
 @verb
 def ledger(
-    path: Annotated[FilePath, PATH_TEXT, Parameter("What releases were made with.", metavar="LEDGER")],
+    path: Annotated[FilePath, PATH_TEXT, Field(description="What releases were made with."), Option(metavar="LEDGER")],
     con: Any = None,
 ) -> "Ledger":
     """Tell what a ledger holds, in figures: its releases, persons ever published, groups, who waits.

@@ -2,19 +2,14 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, Unpack
+from typing import Any, ParamSpec, TypeVar
 
 from sqlanon.api.verbs import Dialect, Model, Query, ScriptTable, Secret, Source, Views
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
-from sqlanon.methods.anatomy import AnatomyOptions
 from sqlanon.methods.base import Method
-from sqlanon.methods.mondrian.plan import MondrianOptions
-from sqlanon.methods.parameters import checked, verb, with_parameters
-from sqlanon.methods.robust.options import RobustOptions
-from sqlanon.methods.splu.plan import SpluOptions
-from sqlanon.methods.uncertain.plan import UncertainOptions
+from sqlanon.models.fields import verb, with_parameters
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.plans.plan import Source as SourceRelation
 from sqlanon.releases.release import Release
@@ -38,7 +33,7 @@ def _of_method(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @_of_method
-def anatomy(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[AnatomyOptions]) -> Release:
+def anatomy(con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
     """Publish a relation with Anatomy: QIT and ST of an l-diverse partition, verified before it appears.
 
     con: an open DuckDB connection, a Spark session or a psycopg connection; it stays as it is. In its place a pandas or
@@ -52,7 +47,7 @@ def anatomy(con: Any, source: object = None, *, query: str | None = None, **opti
 
 
 @_of_method
-def robust(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[RobustOptions]) -> Release:
+def robust(con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
     """Publish a relation so that an adversary who knows distributions of the sensitive values infers none above 1/r.
 
     con, source, query: as for `anatomy`. Backgrounds are tables p(s : x): the columns of one set of quasi columns, the
@@ -63,7 +58,7 @@ def robust(con: Any, source: object = None, *, query: str | None = None, **optio
 
 
 @_of_method
-def splu(con: Any, source: object = None, *, query: str | None = None, **options: Unpack[SpluOptions]) -> Release:
+def splu(con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
     """Publish a relation with SPLU-Gen: exact quasi values, sensitive values drawn from decoy groups.
 
     con, source, query: as for `anatomy`. Returns the Release. Raises UsageError and DataError as `anatomy` does.
@@ -72,9 +67,7 @@ def splu(con: Any, source: object = None, *, query: str | None = None, **options
 
 
 @_of_method
-def uncertain(
-    con: Any, source: object = None, *, query: str | None = None, **options: Unpack[UncertainOptions]
-) -> Release:
+def uncertain(con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
     """Publish a relation whose cells hold several alternatives (UDAK-anonymity): QIT and ST of groups of K rows.
 
     con, source, query: as for `anatomy`. With influence="learn" `release.learned` has the matrix.
@@ -84,9 +77,7 @@ def uncertain(
 
 
 @_of_method
-def mondrian(
-    con: Any, source: object = None, *, query: str | None = None, **options: Unpack[MondrianOptions]
-) -> Release:
+def mondrian(con: Any, source: object = None, *, query: str | None = None, **options: Any) -> Release:
     """Publish a relation as boxes of at least k rows (Mondrian): bounds, nodes or sets of quasi values, exact others.
 
     con, source, query: as for `anatomy`. Returns the Release (one table, `data`). Raises UsageError and DataError as
@@ -106,7 +97,7 @@ def publish(method: str, con: Any, source: Source = None, *, query: Query = None
 
     declared = _method(method)
     refuse_broken_text((source, options.get("out"), options.get("into")))
-    arguments = checked(declared.arguments, options)
+    arguments = declared.options.read(options)
     opener, source = session_and_source(con, source, query)
     return publishing.publish(request_of(arguments, method, source), opener.open())
 
@@ -128,8 +119,7 @@ def compile(method: str, source: ScriptTable, *, dialect: Dialect = "duckdb", co
     if declared.reads_source and con is None:
         raise UsageError(f"a script of {method} depends on the columns' types: hand over con, which has the source too")
     declared.refuse_in_scripts(options)
-    script_arguments = {name: argument for name, argument in declared.arguments.items() if argument.compiled}
-    arguments = checked(script_arguments, options)
+    arguments = declared.options.read(options)
     # a script of names alone opens nothing
     engine = engine_of(con) if declared.reads_source else None
     return compiled(request_of(arguments, method, source), dialect, engine)

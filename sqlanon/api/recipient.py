@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import Field
+
 from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.estimators import ESTIMATOR_NAMES
-from sqlanon.methods.kinds import FilePath, choice
-from sqlanon.methods.name_kinds import PATH, PLACE
-from sqlanon.methods.parameters import Parameter, verb
-from sqlanon.methods.request_options import AgainstQuery, Background, Labels, ScoredBy, Vary
+from sqlanon.models.fields import Option, verb
+from sqlanon.models.publication import AgainstQuery, Background, Labels, ScoredBy, Vary
+from sqlanon.models.values import PATH, PLACE, FilePath, choice
 from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import RELEASE
 from sqlanon.wording import option
@@ -50,10 +51,14 @@ def opened(release: "Release | str | Path") -> "Release":
 def complete(
     release: NamedRelease,
     *,
-    out: Annotated[FilePath | None, PATH, Parameter("Directory for completed_01.parquet …; it must not exist.")] = None,
-    tables: Annotated[int, Parameter("How many tables.")] = 10,
-    seed: Annotated[int | None, Parameter("The same number gives the same tables; fresh if not given.")] = None,
-    sensitive: Annotated[str | None, Parameter("Of several sensitive columns in groups, the one to complete.")] = None,
+    out: Annotated[
+        FilePath | None, PATH, Field(description="Directory for completed_01.parquet …; it must not exist.")
+    ] = None,
+    tables: Annotated[int, Field(description="How many tables.")] = 10,
+    seed: Annotated[int | None, Field(description="The same number gives the same tables; fresh if not given.")] = None,
+    sensitive: Annotated[
+        str | None, Field(description="Of several sensitive columns in groups, the one to complete.")
+    ] = None,
     overwrite: Annotated[bool, replacing("older completed tables")] = False,
 ) -> "Completed":
     """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
@@ -91,7 +96,7 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
 def verify(
     release: FilePath,
     *,
-    against: Annotated[object, PLACE, Parameter("The source: compare multisets with it.")] = None,
+    against: Annotated[object, PLACE, Field(description="The source: compare multisets with it.")] = None,
     query: AgainstQuery = None,
     id: ScoredBy = (),
     vary: Vary = None,
@@ -99,16 +104,15 @@ def verify(
     since: Annotated[
         "str | Path | Release | None",
         RELEASE,
-        Parameter("An earlier release of the same ledger: groups in both are compared."),
+        Field(description="An earlier release of the same ledger: groups in both are compared."),
     ] = None,
     background: Background = (),
     r: Annotated[
         float | None,
-        Parameter(
-            f"With {option('background')}: fail where a posterior is above 1/r; reported if not given.", flag="-r"
-        ),
+        Field(description=f"With {option('background')}: fail where a posterior is above 1/r; reported if not given."),
+        Option(flag="-r"),
     ] = None,
-    voters: Annotated[object, PLACE, Parameter("A list of people with the quasi columns.")] = None,
+    voters: Annotated[object, PLACE, Field(description="A list of people with the quasi columns.")] = None,
     database: FilePath | None = None,
     con: Any = None,
 ) -> "Report":
@@ -126,15 +130,16 @@ def estimate(
     release: FilePath,
     query: Annotated[
         str,
-        Parameter(
-            "SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) | MEDIAN(e) | STDDEV(e) | … FROM release …", metavar="query"
-        ),
+        Field(description="SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) | MEDIAN(e) | STDDEV(e) | … FROM release …"),
+        Option(metavar="query"),
     ],
     estimator: Annotated[
-        str | None, choice(ESTIMATOR_NAMES), Parameter("How to count; the method's own first choice if not given.")
+        str | None,
+        choice(ESTIMATOR_NAMES),
+        Field(description="How to count; the method's own first choice if not given."),
     ] = None,
     *,
-    timeout: Annotated[float, Parameter("Seconds after which the query is interrupted.")] = LONGEST,
+    timeout: Annotated[float, Field(description="Seconds after which the query is interrupted.")] = LONGEST,
     database: FilePath | None = None,
     con: Any = None,
 ) -> "pd.DataFrame":

@@ -15,7 +15,7 @@ from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError, raised_as
 from sqlanon.html_tables import write_paragraphs, write_table
-from sqlanon.methods.parameters import verb
+from sqlanon.models.fields import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter

@@ -2,12 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from sqlanon.methods.parameters import REQUIRED, Parameter, parameters_of
+from sqlanon.models.fields import REQUIRED, Parameter, parameters_of
 from sqlanon.wording import spoken
 
 Values = dict[str, Any]  # what was typed of the parameters that a verb's function declares, by name
@@ -17,11 +17,11 @@ def _typed_option(parameter: Parameter) -> inspect.Parameter:
     """Return a parameter as typer reads it from a command's signature."""
     default, words = _typed_default(parameter), spoken(parameter.help, "command line")
     information = (
-        typer.Argument(metavar=None if parameter.metavar == parameter.name else parameter.metavar, help=words)
-        if parameter.metavar
-        else typer.Option(*filter(None, (parameter.alias, parameter.option)), help=words)
+        typer.Argument(metavar=None if parameter.on.metavar == parameter.name else parameter.on.metavar, help=words)
+        if parameter.on.metavar
+        else typer.Option(*filter(None, (parameter.on.alias, parameter.option)), help=words)
     )
-    python_type = parameter.kind.typed if default is not None else parameter.kind.typed | None
+    python_type = parameter.typed if default is not None else parameter.typed | None
     annotation = Annotated[python_type, information]  # type: ignore[valid-type]
     return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -30,10 +30,10 @@ def _typed_default(parameter: Parameter) -> Any:
     """Return a parameter's default as the command line writes it."""
     if parameter.required:
         return REQUIRED
-    if getattr(parameter.kind.typed, "__origin__", None) is list:
+    if getattr(parameter.typed, "__origin__", None) is list:
         return []
-    value = parameter.kind.shown(parameter.default)
-    return None if value in (None, (), {}) else str(value) if parameter.kind.typed is str else value
+    value = parameter.shown_default
+    return None if value in (None, (), {}) else str(value) if parameter.typed is str else value
 
 
 def read_typed(parameters: Mapping[str, Parameter], typed: Mapping[str, Any]) -> Values:
@@ -51,7 +51,7 @@ def command_of(
     line alone. required: what has to be typed, though the function can do without: nothing would be left of its work.
     """
     parameters = dict(declared if isinstance(declared, Mapping) else parameters_of(declared))
-    parameters |= {name: replace(parameters[name], default=REQUIRED) for name in required}
+    parameters |= {name: parameters[name].as_required for name in required}
 
     def typed_command(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)

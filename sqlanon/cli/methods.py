@@ -12,7 +12,7 @@ from sqlanon.cli.help_page import Command
 from sqlanon.cli.publication import CompilationOptions, PublicationOptions, print_script, publish_release
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import Parameter, declaration
+from sqlanon.models.fields import Parameter, model_of
 
 # of the script beside those of the methods
 _BREACH = (
@@ -55,7 +55,7 @@ def _publish(method: Method[Any]) -> Callable[..., None]:
 
 
 def _compile(method: Method[Any]) -> Callable[..., None]:
-    compiled = {name: argument for name, argument in method.arguments.items() if argument.compiled}
+    compiled = {name: argument for name, argument in method.arguments.items() if argument.on.compiled}
     objects: dict[str, Any] = {"place": CompilationOptions} if method.reads_source else {}
 
     @command_of({**_declared(source=ScriptTable, dialect=Dialect), **compiled}, **objects)
@@ -66,4 +66,4 @@ def _compile(method: Method[Any]) -> Callable[..., None]:
 
 
 def _declared(**annotations: Any) -> dict[str, Parameter]:
-    return {name: parameter for name, each in annotations.items() if (parameter := declaration(name, each))}
+    return dict(model_of("declared", annotations).declared)

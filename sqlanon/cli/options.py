@@ -14,7 +14,7 @@ from sqlanon.cli.console import Format, say
 from sqlanon.engines.connect import Opener, open_engine, read_missing, read_types
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.methods.name_kinds import source_against
+from sqlanon.models.values import source_against
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.queried_source import read_files
 

@@ -14,7 +14,6 @@ from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
-from sqlanon.methods.parameters import checked
 from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
@@ -57,7 +56,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 
     source, query = values.pop("source", None), values.pop("query", None)
-    arguments = checked(method.arguments, values)
+    arguments = method.options.read(values)
     out, into = arguments["out"], arguments["into"]
     if session.show_steps is not None:
         _refuse_beside_steps(method, session, arguments)

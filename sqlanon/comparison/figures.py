@@ -246,5 +246,5 @@ def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> s
         joined = [",".join(names)] if names and not any("," in name for name in names) else names
         words += [word for name in joined for word in (flag, name)]
     for name, value in {**question.options, **_arguments(candidate), "out": "release"}.items():
-        words += declared[name].words(value) if value != declared[name].default else []
+        words += declared[name].words_of(value) if value != declared[name].default else []
     return shlex.join(words)

@@ -10,7 +10,7 @@ from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.bounded_files import file_sha256, parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import TargetError, UsageError
-from sqlanon.methods.parameters import verb
+from sqlanon.models.fields import verb
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import refuse_in_release
 from sqlanon.wording import option

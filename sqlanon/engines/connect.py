@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import TEXT_BY_COLUMN, read_texts, refused
-from sqlanon.methods.parameters import verb
+from sqlanon.models.fields import verb
+from sqlanon.models.values import TEXT_BY_COLUMN, TEXTS, Names, refused
 from sqlanon.plans.engines import ENGINES
 from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
 from sqlanon.wording import option
@@ -76,7 +76,7 @@ def read_as(
     con: Any,
     *,
     types: Annotated[Mapping[str, str] | None, TEXT_BY_COLUMN] = None,
-    missing: str | Iterable[str] | None = (),
+    missing: Annotated[Names | None, TEXTS] = None,
 ) -> Engine:
     """Return a connection for any verb, through which CSV and JSON files are read as is said here.
 
@@ -84,7 +84,7 @@ def read_as(
     at, and they are numbers, dates or truth values where all texts come back as they were. missing: texts of CSV that
     are no value (NULL), `NA` for example. Raises UsageError for other engines, which read no text files with types.
     """
-    engine, texts = engine_of(con), () if missing is None else read_texts(option("missing"), missing)
+    engine, texts = engine_of(con), tuple(missing or ())
     if types or texts:
         from sqlanon.engines.duckdb.engine import DuckDBEngine
         from sqlanon.engines.duckdb.text_files import Reading

@@ -7,17 +7,19 @@ person's value with confidence above 1/l.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Required
+from typing import Annotated
+
+from pydantic import Field
 
 from sqlanon.methods import grouping, macro_steps, packing, qit_st, republication, several
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
-from sqlanon.methods.kinds import SHARE
-from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
 from sqlanon.methods.several import MOST_SUPPRESSED, SeveralColumns
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
+from sqlanon.models.fields import Option
+from sqlanon.models.publication import Publication
+from sqlanon.models.values import SHARE
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request
@@ -28,30 +30,19 @@ NAME = "anatomy"
 TOO_SMALL = "l = {value} protects nobody; l is a whole number of at least 2"
 
 
-class AnatomyOptions(RequestOptions, total=False):
+class AnatomyOptions(Publication):
     """What `anatomy` takes."""
 
-    sensitive: Required[SeveralSensitive]
-    l: Required[
-        Annotated[
-            int,
-            Parameter(
-                "At least l different sensitive values in every group.",
-                flag="-l",
-                within=Range(TOO_SMALL, {"minimum": 2}),
-            ),
-        ]
-    ]
-    max_suppressed: Annotated[
-        float,
-        SHARE,
-        Parameter(
-            "Share of the rows that may be left out, e.g. 0.01 or 1%, so that several values of a person (of several"
-            " sensitive columns, or rows) differ in every group; one value leaves none out.",
-            MOST_SUPPRESSED,
-            within=LEFT_OUT,
-        ),
-    ]
+    l: Annotated[int, Option(flag="-l", words=TOO_SMALL)] = Field(
+        description="At least l different sensitive values in every group.", ge=2
+    )
+    max_suppressed: Annotated[float, SHARE, Option(words=LEFT_OUT)] = Field(
+        MOST_SUPPRESSED,
+        description="Share of the rows that may be left out, e.g. 0.01 or 1%, so that several values of a person (of"
+        " several sensitive columns, or rows) differ in every group; one value leaves none out.",
+        ge=0,
+        lt=1,
+    )
     known_size: KnownSize
     block: Blocks
 

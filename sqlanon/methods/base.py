@@ -9,8 +9,8 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.packing import LAYOUT
-from sqlanon.methods.parameters import Parameter, declared
-from sqlanon.methods.request_options import RequestOptions
+from sqlanon.models.fields import Parameter
+from sqlanon.models.publication import Publication as AskedPublication
 from sqlanon.plans import json_schema
 from sqlanon.plans.build import build_phases
 from sqlanon.plans.chapters import Chapter
@@ -156,7 +156,7 @@ class Method(Generic[D]):
     steps: functions of the design, in the order in which their steps run; one that has nothing to do returns none.
     outputs: the same for the published tables, in a second phase that may read the reports of the first. design: checks
     the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
-    options: the TypedDict that declares its parameters. sentence, example, compile_sentence, compile_example: what the
+    options: the model of what it is asked for. sentence, example, compile_sentence, compile_example: what the
     command line says of it. macros: its table macros. lacks: what is not there (macros, ledger, compare), and
     why. takes_lists: whether columns may hold lists. takes_sets: whether a person may have several rows. probe: the
     query that it wants the source asked first, if any.
@@ -175,7 +175,7 @@ class Method(Generic[D]):
     name: str
     paper: str
     form: str
-    options: type
+    options: type[AskedPublication]
     design: Callable[..., D]
     steps: tuple[Callable[[D], Steps], ...]
     outputs: tuple[Callable[[D], Steps], ...]
@@ -199,33 +199,27 @@ class Method(Generic[D]):
     linked: Callable[[D], Steps] = lambda design: ()
     followed_linked: Callable[[D], Steps] = lambda design: ()
     strength: Strength | None = None
-    _declared: dict[str, Parameter] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Read the declaration once."""
-        object.__setattr__(self, "_declared", declared(self.options))
 
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Return the method's own parameters, by name."""
-        # the sensitive column is declared by each method: one takes a name, another several
-        shared = {*RequestOptions.__annotations__, "sensitive"}
-        return {name: parameter for name, parameter in self._declared.items() if name not in shared}
+        shared = AskedPublication.model_fields
+        return {name: parameter for name, parameter in self.options.declared.items() if name not in shared}
 
     @property
     def arguments(self) -> dict[str, Parameter]:
         """Return everything that its function takes beside connection and source: roles first, then its own."""
-        first = {name: self._declared[name] for name in ("quasi", "sensitive")}
-        return {**first, **self.parameters, **self._declared}
+        declared = self.options.declared
+        return {**{name: declared[name] for name in ("quasi", "sensitive")}, **self.parameters, **declared}
 
     @property
     def parameters_schema(self) -> Schema:
         """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
-        schemas = {name: parameter.schema for name, parameter in self.parameters.items() if parameter.schema}
-        shared = {name: self._declared[name].schema for name in SHARED if name in self._declared}
+        schemas = {name: each.recorded for name, each in self.parameters.items() if each.recorded}
+        shared = {name: self.options.declared[name].recorded for name in SHARED}
         # what 0.2.0 could be asked for as well
         words = {"changed": json_schema.word("leave", "keep", "move"), "waiting": json_schema.word("together", "alone")}
-        shared |= words if "changed" in shared else {}
+        shared |= words
         shared |= {"rows_per_person": json_schema.word(*PERSONS), "unit": json_schema.word("person")}
         shared |= {"owner_values": json_schema.by_column("sensitive", json_schema.number(1))} if self.takes_sets else {}
         ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
@@ -236,7 +230,7 @@ class Method(Generic[D]):
         """Raise UsageError for the first of parameters (by name, or as options) that publish takes, and no script."""
         for name in names:
             for parameter in self.arguments.values():
-                if name in (parameter.name, parameter.option) and not parameter.compiled:
+                if name in (parameter.name, parameter.option) and not parameter.on.compiled:
                     instead = _IN_SCRIPTS.get(parameter.name, "publish takes it")
                     raise UsageError(
                         f"{parameter.mark} is not for scripts, which know neither values nor types of their source, and"
@@ -266,12 +260,10 @@ class Method(Generic[D]):
         """Return the plan of a release.
 
         given: the method's own parameters; what is missing has its default. key: the relation of the key.
-        Raises UsageError where a parameter is out of range, or the roles are not the method's.
+        Raises UsageError where the roles are not the method's.
         """
         self.refuse_many(request.roles.quasi)
         values = {name: given.get(name, parameter.default) for name, parameter in self.parameters.items()}
-        for name, parameter in self.parameters.items():
-            parameter.check(values[name])
         # files to keep are the publisher's affair, and decide nothing of the plan
         decided = {name: value for name, value in values.items() if name != self.saved}
         design = replace(self.design(request, **decided), prefix=prefix)
@@ -333,8 +325,8 @@ class Method(Generic[D]):
             # what the method resolved (a default, a column's spelling) is recorded in the place of what was typed
             if name in design.recorded:
                 recorded |= design.recorded[name]
-            elif parameter.kind.schema:
-                recorded[name] = parameter.kind.shown(values[name])
+            elif parameter.recorded:
+                recorded[name] = parameter.shown(values[name])
         request = design.request
         if request.following is not None:
             release = request.following

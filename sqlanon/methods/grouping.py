@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.internal_names import (
@@ -16,9 +18,9 @@ from sqlanon.methods.internal_names import (
     quasi_names,
     sensitive_names,
 )
-from sqlanon.methods.kinds import BLOCK
 from sqlanon.methods.packing import Layout
-from sqlanon.methods.parameters import Parameter, Range
+from sqlanon.models.fields import Option
+from sqlanon.models.values import BLOCK
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.statement import Statement
@@ -30,24 +32,18 @@ ONE_BLOCK = 2**62  # more groups than any table has: a single block
 Blocks = Annotated[
     int | Literal["all"] | None,
     BLOCK,
-    Parameter(
-        "Groups per block of mixed values, or all for one block.",
-        GROUPS_PER_BLOCK,
-        within=Range("{option} {value} holds no group; give a whole number of at least 1, or all", {"minimum": 1}),
-    ),
+    Field(default=GROUPS_PER_BLOCK, description="Groups per block of mixed values, or all for one block."),
 ]
 
-LEFT_OUT = Range(
-    "{option} {value:g} is no share of the rows; give a number from 0 to below 1", {"minimum": 0, "exclusiveMaximum": 1}
-)
+LEFT_OUT = "{option} {value:g} is no share of the rows; give a number from 0 to below 1"
 KnownSize = Annotated[
     bool,
-    Parameter(
-        "Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which others"
-        " may know.",
-        False,
-        compiled=False,
+    Field(
+        default=False,
+        description="Several rows a person: people of a group have about as many values (1, 2, 3-4, 5-8, …), which"
+        " others may know.",
     ),
+    Option(compiled=False),
 ]
 
 

@@ -10,7 +10,7 @@ import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.parameters import Parameter, parameters_of
+from sqlanon.models.fields import Parameter, parameters_of
 
 KEY = "SQLANON_KEY"  # the variable that holds the key, which no text shows
 
@@ -51,5 +51,5 @@ class Call:
             if name in ("source", "query"):  # a path that begins with a hyphen would be taken for an option
                 words.append(f"./{value}" if value.startswith("-") else value)
             else:
-                words += self.parameters[name].words(value)
+                words += self.parameters[name].words_of(value)
         return shlex.join([*words, *(["--database", self.database] if self.database else [])])

@@ -16,10 +16,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import SHARE
-from sqlanon.methods.name_kinds import FILE, FILES
-from sqlanon.methods.parameters import Parameter
-from sqlanon.methods.request_options import LedgerOptions
+from sqlanon.models.fields import Parameter
+from sqlanon.models.values import SHARE
 from sqlanon.page.calls import Call
 from sqlanon.page.values import read_value, write_value
 from sqlanon.page.work import Run, Work
@@ -31,7 +29,7 @@ from sqlanon.wording import spoken
 
 LEFT_OUT, QUASI, SENSITIVE, IDENTIFIER = ROLES = ("leave out", "quasi", "sensitive", "identifier")
 _NAMES = {"quasi": QUASI, "sensitive": SENSITIVE, "id": IDENTIFIER}
-_ELSEWHERE = {*_NAMES, *LedgerOptions.__annotations__, "key", "out", "into", "overwrite", "require", "show_values"}
+_ELSEWHERE = {*_NAMES, "ledger", "changed", "since", "expect_departures", "new_quasi"}
 _OF_RELEASE = ("verify", "attack", "ask", "hand over")
 
 
@@ -129,9 +127,7 @@ class State:
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters that the page offers: those of the method but ledgers, keys, and files to keep."""
         arguments = METHODS[self.method].arguments
-        return {
-            name: each for name, each in arguments.items() if name not in _ELSEWHERE and each.kind not in (FILES, FILE)
-        }
+        return {name: each for name, each in arguments.items() if each.on.job and name not in _ELSEWHERE}
 
     def given(self, *names: str) -> dict[str, Any]:
         """Return those of some parameters that are given and not the default; raise UsageError for no such value."""
@@ -153,9 +149,7 @@ class State:
         if step == "risks":
             return (self._over_source("check", self.given("coarsen")),)
         if step == "compare":
-            resist = (
-                {"resist": SHARE.read("the share that attacks may name", self.resist)} if self.resist.strip() else {}
-            )
+            resist = {"resist": SHARE.of(self.resist, "the share that attacks may name")} if self.resist.strip() else {}
             return (self._over_source("compare", self.given("coarsen", "nulls", "unique_quasi") | resist),)
         if step == "publish":
             return (self._publication(),)

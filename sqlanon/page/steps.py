@@ -10,8 +10,7 @@ from nicegui import ui
 
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import SWITCH
-from sqlanon.methods.parameters import Parameter
+from sqlanon.models.fields import Parameter
 from sqlanon.page.state import ROLES, State
 from sqlanon.page.view import View, put
 from sqlanon.plain_values import records
@@ -151,18 +150,17 @@ def _show_publication(view: View) -> None:
 
 
 def _show_parameter(view: View, parameter: Parameter, label: str) -> None:
-    state, name, kind = view.state, parameter.name, parameter.kind
-    choices = list(kind.words)
+    state, name, choices = view.state, parameter.name, list(parameter.words)
     choices = ["", *choices] if choices and parameter.default is None else choices
     usual = str(parameter.default) if parameter.default in choices else ""
     told = not parameter.required and parameter.default not in ((), {}, None)
     view.control(
-        "select" if choices else "check" if kind is SWITCH else "text",
+        "select" if choices else "check" if parameter.typed is bool else "text",
         label + (" (required)" if parameter.required else ""),
         lambda: state.texts.get(name, "") or usual,
         partial(state.set_text, name),
         choices=choices,
-        hint=spoken(parameter.help, "python") + (f" Default: {kind.shown(parameter.default)}." if told else ""),
+        hint=spoken(parameter.help, "python") + (f" Default: {parameter.shown_default}." if told else ""),
     )
 
 

@@ -3,12 +3,12 @@
 from typing import Any, cast
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.parameters import Parameter, texts_of
+from sqlanon.models.fields import Parameter, texts_of
 
 
 def read_value(parameter: Parameter, text: str) -> Any:
     """Return what was typed as Python takes it, a semicolon between several values; raise UsageError for others."""
-    typed, given = parameter.kind.typed, cast(Any, text)
+    typed, given = parameter.typed, cast(Any, text)
     if typed is bool:
         return text == "yes"
     if typed in (int, float):
@@ -20,7 +20,7 @@ def read_value(parameter: Parameter, text: str) -> Any:
             ) from None
     elif typed == list[str]:
         given = [part.strip() for part in text.split(";") if part.strip()]
-    return parameter.kind.read(parameter.mark, given)
+    return parameter.read(given)
 
 
 def write_value(value: Any) -> str:

@@ -2,29 +2,31 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Union, cast
 
+import pydantic
 import yaml
+from pydantic import Field
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import TEXT_OF_JOB, TEXTS_OF_JOB, one_or_several
+from sqlanon.models.fields import Asked, Parameter, model_of
+from sqlanon.models.values import PATH_TEXT, SCHEMA_NAME, TEXT_BY_COLUMN, TEXTS, Here, Kind, Names, Text
 from sqlanon.plans import json_schema
 from sqlanon.plans.engines import ENGINES, Way
-from sqlanon.plans.json_schema import Schema
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
-from sqlanon.publishing.thresholds import THRESHOLDS, threshold_of
+from sqlanon.publishing.thresholds import BOUND, FIGURE, threshold_of
 from sqlanon.publishing.yaml_file import YamlFile
 from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
-_FIGURES = json_schema.keyed(json_schema.either({"type": "string"}, {"type": "number"}))
 _FIRST = next(iter(ENGINES))  # which runs what names no engine
 _ROLES, _TARGET = ("quasi", "sensitive", "id"), ("out", "into", "overwrite")
+_ONE: Any = {"oneOf": [{"required": ["out"]}, {"required": ["into"]}]}
 _ANY = next(iter(METHODS))  # roles and targets are those of every method
 
 
@@ -44,7 +46,7 @@ class Job:
 
 
 @dataclass
-class _Folder:
+class _Folder(Here):
     """What a job's texts are about: the environment, and what lies beside it.
 
     on_server, in_schema: whether the release goes to a server's schema, or to one of a file. secrets: what the
@@ -94,16 +96,12 @@ class _Folder:
         return read_source_select(text, self.engine).beside(self.path)
 
 
-# what finds a source: its schema, and what becomes of it
-_SOURCES: dict[str, tuple[Schema, Callable[[_Folder, Any], Any]]] = {
-    "path": (TEXT_OF_JOB, _Folder.file),
-    "database": (TEXT_OF_JOB, _Folder.file),
-    "table": (TEXT_OF_JOB, _Folder.expanded),
-    "dsn": (TEXT_OF_JOB, _Folder.expanded),
-    "master": (TEXT_OF_JOB, _Folder.expanded),
-    "query": (TEXT_OF_JOB, _Folder.query),
-    "types": (json_schema.keyed(TEXT_OF_JOB), lambda _, types: types),
-    "missing": (TEXTS_OF_JOB, lambda _, texts: one_or_several(texts)),
+_SOURCES: dict[str, Any] = {  # what finds a source
+    **dict.fromkeys(("path", "database"), Annotated[str, PATH_TEXT]),
+    **dict.fromkeys(("table", "dsn", "master"), Annotated[str, SCHEMA_NAME]),
+    "query": Annotated[str, Kind(lambda text, here: cast(_Folder, here).query(text))],
+    "types": Annotated[Mapping[str, str], TEXT_BY_COLUMN],
+    "missing": Annotated[Names, TEXTS],
 }
 
 
@@ -116,42 +114,34 @@ def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> 
     file = YamlFile(Path(path))
     said: Any = file.value if isinstance(file.value, dict) else {}
     method, source, output = said.get("method"), said.get("source"), said.get("output")
-    by_path = not isinstance(source, dict)
-    given = {"path": source} if by_path else source
+    given = source if isinstance(source, dict) else {"path": source}
     engine = str(given.get("engine") if given.get("engine") in tuple(ENGINES) else _FIRST)
     ways = ENGINES[engine].sources
     way = ways[next((name for name in reversed(ways) if name in given), next(iter(ways)))]
-    # what may be wrong is checked by the schema of what it seems to be; `require` says more of itself than a schema
-    place = TEXT_OF_JOB if by_path else _source(engine, way, tuple(ENGINES))
-    parameters = _parameters(method) if method in tuple(METHODS) else {}
-    file.check(_job(tuple(METHODS), place, parameters, _FIGURES), file.value)
+    # what may be wrong is told of what it seems to be
+    place = _source(engine, way, tuple(ENGINES)) if isinstance(source, dict) else _SOURCES["path"]
     variables = os.environ if environment is None else environment
-    on_server = "directory" in ENGINES[engine].lacks
-    folder = _Folder(str(file.path.parent), variables, engine, on_server, in_schema="into" in output)
-    found = {
-        name: file.take(("source",) if by_path else ("source", name), _SOURCES[name][1], folder, value)
-        for name, value in given.items()
-        if name in _SOURCES
-    }
-    _check_output(file, output, engine, "database" in found)
-    declared = METHODS[method].arguments
-    arguments = {name: parameter.default for name, parameter in declared.items()}
-    for key in ("roles", "parameters", "output"):
-        for name, value in said[key].items():
-            arguments[name] = file.take((key, name), declared[name].read, value, folder)
-    if "key_env" in said:
-        arguments["key"] = file.take(("key_env",), _key, said["key_env"], variables)
+    in_schema = isinstance(output, dict) and "into" in output
+    folder = _Folder(str(file.path.parent), variables, engine, "directory" in ENGINES[engine].lacks, in_schema)
+    job: Any = file.read(_job(tuple(METHODS), place, method if method in tuple(METHODS) else None), folder)
+    found = {"path": job.source} if isinstance(job.source, str) else dict(job.source)
+    _check_output(file, output, engine, found.get("database") is not None)
+    arguments = {name: parameter.default for name, parameter in METHODS[method].arguments.items()}
+    arguments |= {**dict(job.roles), **dict(job.parameters), **dict(job.output)}
+    if job.key_env is not None:
+        arguments["key"] = file.take(("key_env",), _key, job.key_env, variables)
     require = tuple(
-        file.take(("require", figure), threshold_of, f"{figure} {text}", method)
-        for figure, text in said.get("require", {}).items()
+        file.take(("require", figure), threshold_of, f"{figure} {text}", method) for figure, text in job.require.items()
     )
     # a DSN may hold a password: the variable that the command line reads serves a job, too
-    dsn = found.get("dsn", variables.get("SQLANON_DSN")) if "--dsn" in ENGINES[engine].options else None
+    dsn = found.get("dsn") or variables.get("SQLANON_DSN") if "--dsn" in ENGINES[engine].options else None
     session = {name: found.get(name) for name in ("database", "master", "types")}
-    named = next(found[name] for name in ("query", "table", "path") if name in found)
     return Job(
-        request=replace(request_of(arguments, method, named), require=require),
-        session=session | {"engine": engine, "dsn": dsn, "missing": found.get("missing", ())},
+        request=replace(
+            request_of(arguments, method, next(found[name] for name in ("query", "table", "path") if found.get(name))),
+            require=require,
+        ),
+        session=session | {"engine": engine, "dsn": dsn, "missing": found.get("missing") or ()},
         secrets=folder.secrets,
         path=file.path,
         lines=_lines(file),
@@ -192,57 +182,52 @@ def _check_output(file: YamlFile, output: Mapping[str, Any], engine: str, in_dat
         file.refuse(("output", key), words)
 
 
-# -- the schema of jobs ------------------------------------------------------------------------------------------
+# -- the model of jobs ---------------------------------------------------------------------------------------------
 
 
-def _job(methods: tuple[str, ...], source: Schema, parameters: Schema, require: Schema) -> Schema:
-    roles, target = ({name: METHODS[_ANY].arguments[name].job_schema for name in names} for names in (_ROLES, _TARGET))
-    person = roles.pop("id")
-    needed = {
-        "method": json_schema.word(*methods),
+def _job(
+    methods: tuple[str, ...], source: Any, method: str | None, require: Any = dict[str, str | int | float]
+) -> type[Asked]:
+    """Return the model of a job of one of some methods; method: whose parameters it says, where that is known."""
+    declared = METHODS[method or _ANY].arguments
+    own = {name: each for name, each in declared.items() if each.on.job and name not in (*_ROLES, *_TARGET)}
+    fields = {
+        "method": Literal[methods],
         "source": source,
-        "roles": json_schema.record(roles, {"id": person}),
-        "parameters": parameters,
-        "output": {**json_schema.record({}, target), "oneOf": [{"required": ["out"]}, {"required": ["into"]}]},
+        "roles": _section("roles", {name: declared[name] for name in _ROLES}),
+        "parameters": _section(f"parameters of {method}", own) if method else dict,
+        "output": Annotated[
+            _section("output", {name: declared[name] for name in _TARGET}), Field(json_schema_extra=_ONE)
+        ],
+        "require": (require, {}),
+        "key_env": (Text | None, None),
     }
-    return json_schema.record(needed, {"require": require, "key_env": TEXT_OF_JOB})
+    return pydantic.create_model(f"job of {method}", __base__=Asked, **fields)
 
 
-def _source(engine: str, way: Way, engines: tuple[str, ...]) -> Schema:
-    """Return the schema of a mapping that finds rows for an engine; what names no engine is for the first."""
-    named = {"engine": json_schema.word(*engines)}
-    needed, others = ({name: _SOURCES[name][0] for name in names} for names in way)
-    if engine == _FIRST:
-        return json_schema.record(needed, named | others)
-    return json_schema.record(needed | named, others)
+def _section(name: str, parameters: Mapping[str, Parameter]) -> type[Asked]:
+    defaults = {name: each.default for name, each in parameters.items() if not each.required}
+    return model_of(name, {name: each.hint for name, each in parameters.items()}, defaults)
 
 
-def _parameters(method: str) -> Schema:
-    declared = {
-        name: parameter
-        for name, parameter in METHODS[method].arguments.items()
-        if parameter.job and name not in (*_ROLES, *_TARGET)
-    }
-    schemas = {name: parameter.job_schema for name, parameter in declared.items()}
-    needed = {name: schemas.pop(name) for name, parameter in declared.items() if parameter.required}
-    return json_schema.record(needed, schemas)
+_FIGURES: Any = Annotated[
+    dict[str, Annotated[str, Field(pattern=f"^{BOUND}$")]],
+    Field(json_schema_extra={"propertyNames": {"pattern": FIGURE}}),
+]
 
 
-def _ways() -> Iterator[Schema]:
-    yield TEXT_OF_JOB
-    for engine, declared in ENGINES.items():
-        yield from (_source(engine, way, (engine,)) for way in declared.sources.values())
+def _source(engine: str, way: Way, engines: tuple[str, ...]) -> type[Asked]:
+    """Return the model of a mapping that finds rows for an engine; what names no engine is for the first."""
+    needed, others = way
+    named = {"engine": Literal[engines], **{name: _SOURCES[name] for name in (*needed, *others)}}
+    optional = (*others, *(("engine",) if engine == _FIRST else ()))
+    return model_of(f"source of {engine} by {needed[-1]}", named, dict.fromkeys(optional))
 
 
 def job_schema() -> dict[str, Any]:
     """Return the JSON schema of job files: of the job of one of the methods."""
-    source = json_schema.either(*_ways())
-    methods = [
-        {"title": f"a job that publishes with {name}", **_job((name,), source, _parameters(name), THRESHOLDS)}
-        for name in METHODS
-    ]
-    return {
-        "$schema": json_schema.DRAFT,
-        "title": "a job of sqlanon run, a YAML file",
-        **json_schema.either(*methods),
-    }
+    sources = [_source(engine, way, (engine,)) for engine, each in ENGINES.items() for way in each.sources.values()]
+    source: Any = Union[(Text, *sources)]
+    jobs = [_job((name,), source, name, _FIGURES) for name in METHODS]
+    schema = pydantic.TypeAdapter(cast(Any, Union[tuple(jobs)])).json_schema()  # noqa: UP007
+    return {"$schema": json_schema.DRAFT, "title": "a job of sqlanon run, a YAML file", **schema}

@@ -13,6 +13,7 @@ from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.key import Key
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
+from sqlanon.models.fields import MOST
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.following import Following
 from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
@@ -89,7 +90,12 @@ def request_of(
             f"{option('draws', 'random')} draws without a key: leave out one of them (SQLANON_KEY is a key, too)"
         )
     read = source.tables if isinstance(source, QueriedSource) else ()
-    own = {name: arguments[name] for name in METHODS[method].parameters if name in arguments}
+    own = {name: arguments[name] for name in METHODS[method].parameters}
+    for name, parameter in METHODS[method].parameters.items():
+        for value in own[name].values() if isinstance(own[name], Mapping) else (own[name],):
+            if isinstance(value, int | float) and not abs(value) <= MOST:
+                words = f"{parameter.mark} {value} is beyond {MOST:,}, which no table reaches"
+                raise UsageError(words, about=[name])
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
     require = tuple(threshold_of(text, method) for text in arguments.get("require", ()))

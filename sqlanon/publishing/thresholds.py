@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import UsageError, VerificationError
 from sqlanon.forms import form_of_method
-from sqlanon.plans import json_schema
 from sqlanon.plans.manifest import Manifest
 from sqlanon.removed import removed
 from sqlanon.wording import option
@@ -29,8 +28,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "=": operator.eq,
 }
-_BOUND = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*(%?)\s*"
-_WRITTEN = re.compile(rf"\s*((\w+)(?:\s*\(([^()]*)\))?){_BOUND}")
+BOUND = r"\s*(>=|<=|>|<|=)\s*(\d+(?:\.\d+)?(?:[eE]-?\d+)?)\s*(%?)\s*"
+_WRITTEN = re.compile(rf"\s*((\w+)(?:\s*\(([^()]*)\))?){BOUND}")
 
 
 # figures that verification finds, under the first of these names
@@ -72,12 +71,8 @@ _TOLD_BY = {
 # source; and those whose value is named with more than a confidence
 ATTACK, SURE, CONFIDENCES = "attack", "sure", (0.5, 0.8, 0.95)
 _SHARES = {"dropped_share", "confidence", "posterior", ATTACK, SURE}
-# of what a job's `require` says: the keys, and the texts beside them
-THRESHOLDS = {
-    "type": "object",
-    "propertyNames": json_schema.text(rf"{'|'.join((*FIGURES, ATTACK))}|{SURE}\(\s*0\.(5|8|95)\s*\)"),
-    "additionalProperties": json_schema.text(_BOUND),
-}
+# what a job's `require` may name
+FIGURE = rf"^({'|'.join((*FIGURES, ATTACK))}|{SURE}\(\s*0\.(5|8|95)\s*\))$"
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,27 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import NoneType
 from typing import Any, NoReturn
 
 import yaml
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from sqlanon.bounded_files import read_text
 from sqlanon.errors import UsageError
+from sqlanon.models.fields import Asked, Parameter
+from sqlanon.models.values import Here
 from sqlanon.plain_values import refuse_broken_text
-from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import spoken
 
 LONGEST = 2**20  # bytes of a file
 MOST_NODES = 100_000  # of its values: anchors could stand for any number
 _TAGS = {"str": "text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "nothing"}
-_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null", list: "array"}
-_WORDS = {"string": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
+_TYPES = {  # what a value should be, by pydantic's names of errors
+    "string_type": "text", "int_type": "a whole number", "float_type": "a number", "bool_type": "true or false",
+    "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping of keys to values",
+}  # fmt: skip
 _QUOTES = "a colon ends a key, a text that begins with > or holds ': ' stands in quotes, lines are indented with blanks"
 _Place = tuple[str | int, ...]  # keys and positions that lead to a value
 
@@ -61,10 +65,10 @@ class YamlFile:
             values = {}
             for key, value in node.value:
                 if not isinstance(key, yaml.ScalarNode):
-                    self._refuse(key, f"a key of {_name(place)} is a word, not {_described(key)}")
+                    raise self._refusal(key, f"a key of {_name(place)} is a word, not {_described(key)}")
                 inside = (*place, key.value)
                 if inside in self.keys:
-                    self._refuse(key, f"the key {key.value!r} is given twice in {_name(place)}")
+                    raise self._refusal(key, f"the key {key.value!r} is given twice in {_name(place)}")
                 self._read(key, refuse_broken_text, [key.value])
                 self.keys[inside] = key
                 values[key.value] = self._plain(value, inside)
@@ -87,10 +91,10 @@ class YamlFile:
 
     def refuse(self, place: _Place, words: str) -> NoReturn:
         """Raise UsageError with the file and the value's line."""
-        self._refuse(self.nodes[place], words)
+        raise self._refusal(self.nodes[place], words)
 
-    def _refuse(self, node: yaml.Node, words: str) -> NoReturn:
-        raise UsageError(f"{self.path}, line {node.start_mark.line + 1}: {words}")
+    def _refusal(self, node: yaml.Node, words: str) -> UsageError:
+        return UsageError(f"{self.path}, line {node.start_mark.line + 1}: {words}")
 
     def take(self, place: _Place, read: Callable[..., Any], *values: Any) -> Any:
         """Return what `read` makes of values; what it refuses is told with the line."""
@@ -100,53 +104,63 @@ class YamlFile:
         try:
             return read(*values)
         except UsageError as error:  # keys are called as Python's arguments
-            self._refuse(node, spoken(error.args[0], "python"))
+            raise self._refusal(node, spoken(error.args[0], "python")) from None
 
-    def check(self, schema: Schema, value: Any, place: _Place = ()) -> None:
-        """Refuse the first value whose type is not as the schema says, or that is empty, and what keys are too many.
+    def read(self, model: type[Asked], here: Here) -> Asked:
+        """Return what the file says as its model reads it; raise UsageError, with the line, for the first fault."""
+        try:
+            return model.model_validate(self.value, context=here)
+        except ValidationError as error:
+            faults = error.errors(include_url=False)
+        # a key that is unknown may be one that is missing
+        unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
+        told = unknown or [fault for fault in faults if fault["type"] != "missing"] or faults
+        placed = [(self._place(fault["loc"]), fault) for fault in told]
+        first = min((place[:2] for place, _ in placed), key=self._line_of)
+        # of what may be of several types, the one that fits furthest is meant
+        place = max((place for place, _ in placed if place[:2] == first), key=len)
+        raise self._told(model, place, [fault for each, fault in placed if each == place])
 
-        What a pattern or limits describe, whatever reads the value refuses in words of its own.
-        """
-        if not schema:
-            return
-        choices = schema.get("anyOf", [schema])
-        fitting = [each for each in choices if _fits(each, value)]
-        if not fitting:
-            self.refuse(place, _mistyped(_name(place), self.nodes[place], choices))
-        chosen = fitting[0]
-        if value in ("", []) and (chosen.get("minLength") or chosen.get("minItems")):
-            self.refuse(place, f"{_name(place)} is empty")
-        if isinstance(value, list):
-            for number, item in enumerate(value):
-                self.check(chosen.get("items", {}), item, (*place, number))
-        if isinstance(value, dict):
-            self._check_members(chosen, value, place)
+    def _place(self, location: tuple[str | int, ...]) -> _Place:
+        """Return the keys and positions of a location, without pydantic's words for what a value may be."""
+        place: _Place = ()
+        for part in location:
+            place = (*place, part) if (*place, part) in self.nodes else place
+        return place
 
-    def _check_members(self, schema: Schema, value: dict[str, Any], place: _Place) -> None:
-        members, other = schema.get("properties", {}), schema.get("additionalProperties", {})
-        for key, member in value.items():
-            inside = (*place, key)
-            if key not in members and other is False:
-                unknown = f"unknown key {key!r} in {_name(place)}; there are {', '.join(members)}"
-                self._refuse(self.keys[inside], removed(key) or unknown)
-            self.check(members.get(key, other), member, inside)
-        if missing := [key for key in schema.get("required", ()) if key not in value]:
-            self.refuse(place, f"{_name(place)} lacks {', '.join(missing)}")
+    def _line_of(self, place: _Place) -> int:
+        return int((self.keys.get(place) or self.nodes[place]).start_mark.line)
 
-
-def _fits(schema: Schema, value: Any) -> bool:
-    """Tell whether a value is one of the words, or of the type, that a schema asks for."""
-    if "enum" in schema:
-        return value in schema["enum"]
-    kind = _TYPES.get(type(value), "object" if isinstance(value, dict) else "")
-    return schema.get("type", kind) in (kind, "number" if kind == "integer" else kind)
+    def _told(self, model: Any, place: _Place, faults: list[ErrorDetails]) -> UsageError:
+        """Return the refusal of the value at a place, in which the model found some faults."""
+        found, names = (
+            {fault["type"] for fault in faults},
+            [str(part) for fault in faults for part in fault["loc"][-1:]],
+        )
+        node = self.nodes[place]
+        if "extra_forbidden" in found:
+            section = model if len(place) == 1 else model.model_fields[place[0]].annotation
+            words = f"unknown key {names[0]!r} in {_name(place[:-1])}; there are {', '.join(section.model_fields)}"
+            words, node = removed(names[0]) or words, self.keys[place]
+        elif "missing" in found:
+            words = f"{_name(place)} lacks {', '.join(names)}"
+        elif found & {"string_too_short", "too_short"}:
+            words = f"{_name(place)} is empty"
+        elif found <= {*_TYPES, "literal_error"}:
+            words = _mistyped(_name(place), node, faults)
+        else:
+            for part in place[:2]:
+                field = model.model_fields[part]
+                model = field.annotation
+            words = spoken(Parameter(str(place[:2][-1]), field, model).refusal(faults[0]).args[0], "python")
+        return self._refusal(node, words)
 
 
-def _mistyped(name: str, node: yaml.Node, choices: list[Schema]) -> str:
+def _mistyped(name: str, node: yaml.Node, faults: list[ErrorDetails]) -> str:
     """Say what a value is in the place of what it may be: words, kinds of values, or either."""
-    words = [word for each in choices for word in each.get("enum", ()) if word is not None]
-    mapping = "a mapping of keys to values" if any("properties" in each for each in choices) else "a mapping"
-    kinds = [{"array": "a list", "object": mapping, **_WORDS}[each["type"]] for each in choices if "type" in each]
+    words = [word for fault in faults for word in re.findall("'([^']*)'", fault.get("ctx", {}).get("expected", ""))]
+    kinds = [*dict.fromkeys(_TYPES[fault["type"]] for fault in faults if fault["type"] in _TYPES)]
+    kinds = [kind for kind in kinds if kind != "a whole number" or "a number" not in kinds]
     found = _described(node)
     if words and not kinds and found == "text":
         if gone := removed(name, node.value):

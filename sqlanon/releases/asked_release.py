@@ -18,8 +18,8 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
-from sqlanon.methods.kinds import TEXTS, choice
-from sqlanon.methods.parameters import verb
+from sqlanon.models.fields import verb
+from sqlanon.models.values import TEXTS, choice
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql

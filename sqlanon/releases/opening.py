@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
-from sqlanon.methods.kinds import LISTED, Kind, one_or_several, refused
+from sqlanon.models.values import HERE, LISTED, Here, Kind, one_or_several
 from sqlanon.plans.json_schema import UnknownMember, shown_path
 from sqlanon.plans.manifest import Manifest, follows, maker, of_people, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
@@ -26,17 +26,17 @@ MOST_KEYS = 5  # that are told of a manifest, whose words are a stranger's
 State = tuple[int, int, int, int]  # inode numbers of a directory and its manifest, and the manifest's size and time
 
 
-def _release(mark: str, value: Any) -> Any:
+def _release(value: Any, _: Here = HERE) -> Any:
     from sqlanon.releases.asked_release import AskedRelease
 
     if not isinstance(value, AskedRelease | str | os.PathLike):
-        raise refused(mark, value, "is no release; give one that is open, or its path")
+        raise ValueError("is no release; give one that is open, or its path", value)
     return value
 
 
 # a release, or its directory; one or several
 RELEASE = Kind(_release)
-RELEASES = Kind(lambda mark, value: tuple(_release(mark, each) for each in one_or_several(value)), typed=LISTED)
+RELEASES = Kind(lambda value, _: tuple(map(_release, one_or_several(value))), typed=LISTED)
 
 
 @dataclass(frozen=True)

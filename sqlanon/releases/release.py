@@ -12,7 +12,7 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
-from sqlanon.methods.parameters import verb
+from sqlanon.models.fields import verb
 from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.statement import Statement
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from sqlanon.completion.completed import Completed
-    from sqlanon.methods.request_options import Names
+    from sqlanon.models.values import Names
     from sqlanon.releases.verification_run import Evidence
 
 

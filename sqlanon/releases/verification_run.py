@@ -16,9 +16,9 @@ from sqlanon.adversary import background_knowledge, background_report, voter_lis
 from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
-from sqlanon.methods.name_kinds import PLACE, PLACES, source_against
-from sqlanon.methods.parameters import verb
-from sqlanon.methods.request_options import AgainstQuery, Labels, ScoredBy, Vary
+from sqlanon.models.fields import verb
+from sqlanon.models.publication import AgainstQuery, Labels, ScoredBy, Vary
+from sqlanon.models.values import PLACE, PLACES, source_against
 from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
 from sqlanon.plans.plan import Source

@@ -15,7 +15,7 @@ from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.html_tables import write_table
-from sqlanon.methods.parameters import verb
+from sqlanon.models.fields import verb
 from sqlanon.plain_values import plain, words
 from sqlanon.prose import as_made, write
 from sqlanon.read_places import check_new_file

@@ -6,7 +6,7 @@ from math import exp, inf, isfinite, log
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.kinds import Kind, number, whole_number
+from sqlanon.models.values import Here, Kind, number, whole_number
 
 # measure → the column that holds it for a class; some are to be large, some small
 AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
@@ -58,17 +58,17 @@ class Limits:
         return {name: value for name, value in self.asked.items() if name != "k"}
 
 
-def _pair(mark: str, value: Any) -> tuple[float, int]:
+def _pair(value: Any, here: Here) -> tuple[float, int]:
     """Read the two numbers of recursive (c, l)-diversity: a text c,l, or both."""
     if isinstance(value, str):
         first, _, second = value.partition(",")
         try:
             return float(first), int(second)
         except ValueError:
-            raise UsageError(f"{mark} takes c,l, for example 3,4; not {value!r}") from None
+            raise ValueError("is not c,l, for example 3,4") from None
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise UsageError(f"{mark} takes c and l, for example (3, 4), not {value!r}")
-    return number(mark, value[0]), whole_number(mark, value[1])
+        raise ValueError("is not c and l, for example (3, 4)")
+    return number(value[0]), whole_number(value[1])
 
 
 PAIR = Kind(_pair)

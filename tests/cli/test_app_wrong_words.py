@@ -152,7 +152,7 @@ def test_a_target_is_a_share(shell, files):
     asked = ("compare", files / "a.parquet", *ROLES[:4], "--target-error")
     done = shell(*asked, "a tenth")
     assert done.returncode == 2
-    assert "--target-error 'a tenth' is no share; give a number from 0 to 1, or a percentage" in done.stderr
+    assert "--target-error = 'a tenth' is no share; give a number from 0 to 1, or a percentage" in done.stderr
     assert "relative error between 0 and 1" in shell(*asked, "100%").stderr  # a percentage is read
 
 

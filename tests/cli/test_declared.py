@@ -9,7 +9,7 @@ import sqlanon
 from sqlanon.cli import app
 from sqlanon.cli.app import VERBS
 from sqlanon.cli.declared import read_typed
-from sqlanon.methods.parameters import parameters_of
+from sqlanon.models.fields import parameters_of
 
 
 def command_named(verb: str):
@@ -39,7 +39,10 @@ def test_an_alias_means_the_same():
 
 
 def test_a_name_that_is_no_parameter_is_refused_with_those_that_are():
-    with pytest.raises(sqlanon.UsageError, match="no parameter 'quasis'; there are con, source, query, quasi"):
+    with pytest.raises(
+        sqlanon.UsageError,
+        match=r"no parameter 'quasis' \(did you mean 'quasi'\?\); there are con, source, query, quasi",
+    ):
         sqlanon.check(None, quasis="age")
     with pytest.raises(sqlanon.UsageError, match="seed = '1' is not a whole number"):
         sqlanon.compare(None, "patients", quasi="age", sensitive="disease", seed="1")

@@ -14,7 +14,7 @@ from sqlanon.cli.app import app
 from sqlanon.forms import FORMS
 from sqlanon.forms import MODULES as FORM_MODULES
 from sqlanon.methods import METHODS, MODULES
-from sqlanon.methods.request_options import RequestOptions
+from sqlanon.models.publication import Publication
 from sqlanon.plans import templates
 from sqlanon.plans.plan import Loop, statements_of
 from sqlanon.sql.shell_script import write_script
@@ -110,7 +110,7 @@ def test_every_registry_reads_the_declarations():
         assert list(inspect.signature(function).parameters) == ["con", "source", "query", *method.arguments]
         for argument, known in method.arguments.items():
             assert f"\n    {argument}: " in function.__doc__ and known.help
-        assert set(RequestOptions.__annotations__) < set(method.arguments)
+        assert set(Publication.model_fields) < set(method.arguments)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -118,7 +118,7 @@ def test_the_command_line_has_every_parameter_once(name):
     method = METHODS[name]
     for verb, arguments in (
         ("publish", method.arguments),
-        ("compile", {argument: known for argument, known in method.arguments.items() if known.compiled}),
+        ("compile", {argument: known for argument, known in method.arguments.items() if known.on.compiled}),
     ):
         words = re.findall(r"^  (-[\w-]+)(?= <|  )", run(verb, name, "--help").stdout, re.MULTILINE)
         assert Counter(known.option for known in arguments.values()) <= Counter(words)

@@ -8,7 +8,7 @@ import pytest
 import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, UsageError
-from sqlanon.methods.name_kinds import COARSEN
+from sqlanon.models.values import COARSEN
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
@@ -130,11 +130,11 @@ def test_values_and_columns_of_any_name_have_labels(con):
 
 
 def test_how_it_is_typed():
-    assert COARSEN.read("--coarsen", ["age=10,job=jobs.csv"]) == {"age": "10", "job": "map:jobs.csv"}
-    assert COARSEN.read("--coarsen", ["a=b=map:x, y=2.csv"]) == {"a=b": "map:x, y=2.csv"}
+    assert COARSEN.of(["age=10,job=jobs.csv"], "--coarsen") == {"age": "10", "job": "map:jobs.csv"}
+    assert COARSEN.of(["a=b=map:x, y=2.csv"], "--coarsen") == {"a=b": "map:x, y=2.csv"}
     for text in ("job=map:", "job=jobs", "job=mapping"):
         with pytest.raises(UsageError, match=r"no way to coarsen values: .* with columns from and to"):
-            COARSEN.read("--coarsen", [text])
+            COARSEN.of([text], "--coarsen")
 
 
 def test_under_a_ledger_values_keep_their_labels(con, tmp_path):

@@ -8,7 +8,9 @@ box and a table by itself: which of their values are one person's is published n
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Required, Self
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Method, Reports, Steps, Strength
@@ -20,9 +22,9 @@ from sqlanon.methods.mondrian.attributes import (
     read_attributes,
 )
 from sqlanon.methods.mondrian.read_manifest import RECORDED
-from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import Hierarchies, RequestOptions, SeveralSensitive
 from sqlanon.methods.uniqueness import check_sensitive
+from sqlanon.models.fields import Option
+from sqlanon.models.publication import Hierarchies, Publication
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import ENGINE, NEVER, Mark
 from sqlanon.plans.plan import Beside, Request
@@ -35,33 +37,23 @@ Diversity = Literal["frequent", "distinct"]
 Partitioning = Literal["strict", "relaxed"]
 
 
-_K = Parameter(
-    "Least rows of a box.",
-    flag="-k",
-    within=Range("{option} {value} hides nobody among others; k is a whole number of at least 2", {"minimum": 2}),
-)
-_L = Parameter(
-    "No value of a sensitive column in more than 1/l of a box, or see diversity.",
-    1,
-    flag="-l",
-    within=Range("{option} {value} is no number of values; l is a whole number of at least 1", {"minimum": 1}),
-)
-_DIVERSITY = Parameter(
-    "What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.", "frequent"
-)
-_PARTITION = Parameter(
-    "strict: rows with equal values stay in one box. relaxed: rows at a cut may go either way.", "strict"
-)
-
-
-class MondrianOptions(RequestOptions, total=False):
+class MondrianOptions(Publication):
     """What `mondrian` takes."""
 
-    sensitive: Required[SeveralSensitive]
-    k: Required[Annotated[int, _K]]
-    l: Annotated[int, _L]
-    diversity: Annotated[Diversity, _DIVERSITY]
-    partition: Annotated[Partitioning, _PARTITION]
+    k: Annotated[
+        int, Option(flag="-k", words="{option} {value} hides nobody among others; k is a whole number of at least 2")
+    ] = Field(description="Least rows of a box.", ge=2)
+    l: Annotated[
+        int, Option(flag="-l", words="{option} {value} is no number of values; l is a whole number of at least 1")
+    ] = Field(1, description="No value of a sensitive column in more than 1/l of a box, or see diversity.", ge=1)
+    diversity: Diversity = Field(
+        "frequent",
+        description="What l is: frequent, each value in at most 1/l of a box; distinct, l different values at least.",
+    )
+    partition: Partitioning = Field(
+        "strict",
+        description="strict: rows with equal values stay in one box. relaxed: rows at a cut may go either way.",
+    )
     hierarchy: Hierarchies
 
 

@@ -1,62 +1,41 @@
 """What `robust` is asked for."""
 
-import os
 from collections.abc import Sequence
-from typing import Annotated, Required
+from typing import Annotated
+
+from pydantic import Field
 
 from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
-from sqlanon.methods.kinds import SHARE
-from sqlanon.methods.name_kinds import COLUMN_SETS, FILES, TABLES
-from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import Names, RequestOptions, SeveralSensitive
 from sqlanon.methods.robust.design import MOST_SUPPRESSED
+from sqlanon.models.fields import Option
+from sqlanon.models.publication import BACKGROUND, Publication
+from sqlanon.models.values import COLUMN_SETS, FILES, SHARE, TABLES, FilePath, Names
 
 
-class RobustOptions(RequestOptions, total=False):
+class RobustOptions(Publication):
     """What `robust` takes."""
 
-    sensitive: Required[SeveralSensitive]
-    r: Required[
-        Annotated[
-            float,
-            Parameter(
-                "No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.",
-                flag="-r",
-                within=Range(
-                    "r = {value:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1",
-                    {"exclusiveMinimum": 1},
-                ),
-            ),
-        ]
-    ]
-    background: Annotated[
-        object | Sequence[object],
-        TABLES,
-        Parameter(
-            "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
-            " repeatable.",
-            (),
-        ),
-    ]
-    background_from: Annotated[
-        Names | Sequence[Names],
-        COLUMN_SETS,
-        Parameter("Quasi columns whose distribution is learned from the data; repeatable.", ()),
-    ]
-    save_background: Annotated[
-        str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        FILES,
-        Parameter(
-            "File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it secret.",
-            (),
-            compiled=False,
-            job=False,
-        ),
-    ]
-    max_suppressed: Annotated[
+    r: Annotated[
         float,
-        SHARE,
-        Parameter("Share of the rows that may be left out, e.g. 0.01 or 1%.", MOST_SUPPRESSED, within=LEFT_OUT),
-    ]
+        Option(
+            flag="-r",
+            words="r = {value:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1",
+        ),
+    ] = Field(description="No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.", gt=1)
+    background: Annotated[object | Sequence[object], TABLES] = Field(
+        (),
+        description=BACKGROUND,
+    )
+    background_from: Annotated[Names | Sequence[Names], COLUMN_SETS] = Field(
+        (), description="Quasi columns whose distribution is learned from the data; repeatable."
+    )
+    save_background: Annotated[FilePath | Sequence[FilePath], FILES, Option(compiled=False, job=False)] = Field(
+        (),
+        description="File (.parquet, .csv) for a learned distribution, one each; it tells of small groups: keep it"
+        " secret.",
+    )
+    max_suppressed: Annotated[float, SHARE, Option(words=LEFT_OUT)] = Field(
+        MOST_SUPPRESSED, description="Share of the rows that may be left out, e.g. 0.01 or 1%.", ge=0, lt=1
+    )
     known_size: KnownSize
     block: Blocks

@@ -9,16 +9,14 @@ randomized on its own.
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Required
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Blocks
-from sqlanon.methods.kinds import SHARE
-from sqlanon.methods.name_kinds import WHOLE_PER_COLUMN
-from sqlanon.methods.parameters import MOST, Parameter, Range
-from sqlanon.methods.request_options import RequestOptions, SeveralSensitive
 from sqlanon.methods.splu import randomization
 from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
 from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
@@ -29,6 +27,9 @@ from sqlanon.methods.splu.randomization import (
     publish_data,
     randomize,
 )
+from sqlanon.models.fields import MOST, Option
+from sqlanon.models.publication import Publication
+from sqlanon.models.values import SHARE, WHOLE_PER_COLUMN
 from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
@@ -122,54 +123,27 @@ _THRESHOLDS = (
 )
 
 
-class SpluOptions(RequestOptions, total=False):
+class SpluOptions(Publication):
     """What `splu` takes."""
 
-    sensitive: Required[SeveralSensitive]
-    gamma: Required[
-        Annotated[
-            int | Mapping[str, int],
-            WHOLE_PER_COLUMN,
-            Parameter("Rows of a decoy group: one number for all, or COLUMN=NUMBER; commas, repeatable."),
-        ]
-    ]
-    residue: Annotated[
-        Literal["drop", "keep"] | None,
-        Parameter("Rows beyond a multiple of gamma: drop them (one gamma's default) or keep them.", None),
-    ]
-    epsilon: Annotated[
-        float,
-        SHARE,
-        Parameter(
-            "Relative error that the printed guarantee is about.",
-            EPSILON,
-            within=Range(_THRESHOLDS, {"minimum": LEAST_EPSILON, "exclusiveMaximum": 1}),
-            compiled=False,
-        ),
-    ]
-    alpha: Annotated[
-        int,
-        Parameter(
-            "Largest count that the guarantee calls small.",
-            ALPHA,
-            within=Range(_THRESHOLDS, {"minimum": 1, "maximum": MOST_SMALL}),
-            compiled=False,
-        ),
-    ]
-    target_error: Annotated[
-        float,
-        SHARE,
-        Parameter(
-            "Probability that defines the least useful count.",
-            TARGET_ERROR,
-            within=Range(_THRESHOLDS, {"minimum": LEAST_TARGET_ERROR, "exclusiveMaximum": 1}),
-            compiled=False,
-        ),
-    ]
-    values: Annotated[
-        Literal["hide", "list"],
-        Parameter("Values that by chance nobody publishes: hide them, or list all values beside the rows.", "hide"),
-    ]
+    gamma: Annotated[int | Mapping[str, int], WHOLE_PER_COLUMN] = Field(
+        description="Rows of a decoy group: one number for all, or COLUMN=NUMBER; commas, repeatable."
+    )
+    residue: Literal["drop", "keep"] | None = Field(
+        None, description="Rows beyond a multiple of gamma: drop them (one gamma's default) or keep them."
+    )
+    epsilon: Annotated[float, SHARE, Option(words=_THRESHOLDS, compiled=False)] = Field(
+        EPSILON, description="Relative error that the printed guarantee is about.", ge=LEAST_EPSILON, lt=1
+    )
+    alpha: Annotated[int, Option(words=_THRESHOLDS, compiled=False)] = Field(
+        ALPHA, description="Largest count that the guarantee calls small.", ge=1, le=MOST_SMALL
+    )
+    target_error: Annotated[float, SHARE, Option(words=_THRESHOLDS, compiled=False)] = Field(
+        TARGET_ERROR, description="Probability that defines the least useful count.", ge=LEAST_TARGET_ERROR, lt=1
+    )
+    values: Literal["hide", "list"] = Field(
+        "hide", description="Values that by chance nobody publishes: hide them, or list all values beside the rows."
+    )
     block: Blocks
 
 

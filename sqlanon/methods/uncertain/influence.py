@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.name_kinds import PLACE, parameter_table
+from sqlanon.models.values import HERE, PLACE, Here, parameter_table
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Row
@@ -29,11 +29,16 @@ class Learn:
 LEARN = Learn()
 
 
+def _matrix(value: Any, here: Here) -> Any:
+    table = PLACE.read(value, HERE)
+    return here.file(table) if isinstance(table, str) and table != "learn" else table
+
+
 # the table of a matrix, or `learn`
 MATRIX = replace(
     PLACE,
+    read=_matrix,
     made=lambda value: LEARN if isinstance(value, str) and value == "learn" else parameter_table(value),
-    beside=lambda folder, text: text if text == "learn" else folder.file(text),
 )
 
 

@@ -5,15 +5,13 @@ how many alternatives they stand for; sensitive alternatives stand side by side.
 of their attributes form clusters, and a cluster with a grave sensitive value holds at least L different weights.
 """
 
-import os
-from typing import Annotated, Required, TypedDict
+from typing import Annotated
+
+from pydantic import Field
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.name_kinds import COLUMN, COLUMNS, FILE
-from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import Hierarchies, Names, RowOptions, Sensitive
 from sqlanon.methods.uncertain import columns, influence
 from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE, Undiverse
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, Order, Written, probe
@@ -21,6 +19,9 @@ from sqlanon.methods.uncertain.design import NAME, Uncertain, design
 from sqlanon.methods.uncertain.influence import MATRIX
 from sqlanon.methods.uncertain.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
+from sqlanon.models.fields import Option
+from sqlanon.models.publication import Hierarchies, Publication
+from sqlanon.models.values import COLUMN, COLUMNS, FILE, FilePath, Names
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
 from sqlanon.plans.templates import Sql
@@ -29,85 +30,58 @@ from sqlanon.wording import option
 MOST_COLUMNS = 1000
 
 
-_QUASI = Parameter(
-    "Quasi-identifier columns: uncertain cells are published as a common ancestor or a largest number, all"
-    " others as they are; commas, repeatable."
-)
-_K = Parameter(
-    "Least rows of a group.",
-    flag="-k",
-    within=Range(
-        "{option} {value} puts nobody into a group with others; K is a whole number of at least 2", {"minimum": 2}
-    ),
-)
-_L = Parameter(
-    "Least different weights in a group with a grave value.",
-    flag="-L",
-    within=Range("{option} {value} asks for no difference; L is a whole number of at least 2", {"minimum": 2}),
-)
-_THRESHOLD = Parameter(
-    "The weight from which on a sensitive value is grave, above 0, at most 1.",
-    within=Range(
-        "{option} {value} is not above 0 and at most 1; it is compared with the weights",
-        {"exclusiveMinimum": 0, "maximum": 1},
-    ),
-)
-_INFLUENCE = Parameter(
-    "File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi column,"
-    " weight. Or learn: from the data, every value grave, shown for an expert to correct."
-)
-_SAVE_INFLUENCE = Parameter(
-    f"With {option('influence', 'learn')}: file to appear; it names every sensitive value.",
-    (),
-    compiled=False,
-    job=False,
-)
-_UNDIVERSE = Parameter(
-    "Groups that are not diverse: merge with neighbours and deal out anew, suppress to *, or generalize up the"
-    " hierarchies until they meet others, and deal out anew.",
-    "merge",
-)
-_MAX_GROUP = Parameter(
-    f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.",
-    None,
-    within=Range("{option} {value} is not a number of rows; give at least twice K, less one", {"minimum": 1}),
-)
-_MAX_ALTERNATIVES = Parameter(
-    "The most alternatives of a cell; more are refused.",
-    MOST_ALTERNATIVES,
-    within=Range(
-        f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}", {"minimum": 1, "maximum": MOST_COLUMNS}
-    ),
-)
-_ORDER_ALTERNATIVES = Parameter("Sensitive alternatives as given, or sorted (truth first tells).", "given")
-_ALTERNATIVES = Parameter("Cells of alternatives: lists, or text in braces as in {a, b}.", "lists")
-_ALTERNATIVE_OF = Parameter("Column that ties rows which are alternatives of one another.", None)
-_LABEL = Parameter("Row label: a column published beside QIID.", None)
-
-
-class UncertainQuasi(TypedDict, total=False):
-    """The columns that are published as what their alternatives have in common."""
-
-    quasi: Required[Annotated[Names, COLUMNS, _QUASI]]
-
-
-class UncertainOptions(UncertainQuasi, RowOptions, total=False):
+class UncertainOptions(Publication):
     """What `uncertain` takes."""
 
-    sensitive: Required[Sensitive]
-    k: Required[Annotated[int, _K]]
-    l: Required[Annotated[int, _L]]
-    threshold: Required[Annotated[float, _THRESHOLD]]
-    influence: Required[Annotated[object, MATRIX, _INFLUENCE]]
-    save_influence: Annotated[str | os.PathLike[str] | None, FILE, _SAVE_INFLUENCE]
-    undiverse: Annotated[Undiverse, _UNDIVERSE]
-    max_group: Annotated[int | None, _MAX_GROUP]
-    max_alternatives: Annotated[int, _MAX_ALTERNATIVES]
-    order_alternatives: Annotated[Order, _ORDER_ALTERNATIVES]
-    alternatives: Annotated[Written, _ALTERNATIVES]
-    alternative_of: Annotated[str | None, COLUMN, _ALTERNATIVE_OF]
+    quasi: Annotated[Names, COLUMNS] = Field(
+        description="Quasi-identifier columns: uncertain cells are published as a common ancestor or a largest number,"
+        " all others as they are; commas, repeatable."
+    )
+    sensitive: Annotated[str, COLUMNS] = Field(description="Sensitive column.")
+    k: Annotated[
+        int,
+        Option(
+            flag="-k",
+            words="{option} {value} puts nobody into a group with others; K is a whole number of at least 2",
+        ),
+    ] = Field(description="Least rows of a group.", ge=2)
+    l: Annotated[
+        int, Option(flag="-L", words="{option} {value} asks for no difference; L is a whole number of at least 2")
+    ] = Field(description="Least different weights in a group with a grave value.", ge=2)
+    threshold: Annotated[
+        float, Option(words="{option} {value} is not above 0 and at most 1; it is compared with the weights")
+    ] = Field(description="The weight from which on a sensitive value is grave, above 0, at most 1.", gt=0, le=1)
+    influence: Annotated[object, MATRIX] = Field(
+        description="File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi"
+        " column, weight. Or learn: from the data, every value grave, shown for an expert to correct."
+    )
+    save_influence: Annotated[FilePath | tuple[()] | None, FILE, Option(compiled=False, job=False)] = Field(
+        (), description=f"With {option('influence', 'learn')}: file to appear; it names every sensitive value."
+    )
+    undiverse: Undiverse = Field(
+        "merge",
+        description="Groups that are not diverse: merge with neighbours and deal out anew, suppress to *, or generalize"
+        " up the hierarchies until they meet others, and deal out anew.",
+    )
+    max_group: Annotated[
+        int | None, Option(words="{option} {value} is not a number of rows; give at least twice K, less one")
+    ] = Field(
+        None, description=f"Most rows of a group; {GROUP_MULTIPLE} times K, or L if that is more, if not given.", ge=1
+    )
+    max_alternatives: Annotated[
+        int, Option(words=f"{{option}} {{value}} is not a whole number from 1 to {MOST_COLUMNS}")
+    ] = Field(
+        MOST_ALTERNATIVES, description="The most alternatives of a cell; more are refused.", ge=1, le=MOST_COLUMNS
+    )
+    order_alternatives: Order = Field(
+        "given", description="Sensitive alternatives as given, or sorted (truth first tells)."
+    )
+    alternatives: Written = Field("lists", description="Cells of alternatives: lists, or text in braces as in {a, b}.")
+    alternative_of: Annotated[str | None, COLUMN] = Field(
+        None, description="Column that ties rows which are alternatives of one another."
+    )
     hierarchy: Hierarchies
-    label: Annotated[str | None, COLUMN, _LABEL]
+    label: Annotated[str | None, COLUMN] = Field(None, description="Row label: a column published beside QIID.")
 
 
 def group_rows(design: Uncertain) -> Steps:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlanon.errors import ReleaseError
 from sqlanon.forms import form_of
-from sqlanon.methods.kinds import one_or_several
+from sqlanon.models.values import one_or_several
 from sqlanon.plain_values import visible, words
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest, table_files

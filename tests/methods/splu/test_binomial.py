@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon.methods.parameters import MOST
 from sqlanon.methods.splu import binomial
+from sqlanon.models.fields import MOST
 from tests.examples import examples
 
 

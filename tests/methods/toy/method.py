@@ -1,25 +1,26 @@
 """A sixth method for the tests: Anatomy whose group numbers begin elsewhere. All of it is here and in one template."""
 
 from dataclasses import dataclass
-from typing import Annotated, Required
+from typing import Annotated
+
+from pydantic import Field
 
 from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps
-from sqlanon.methods.parameters import Parameter, Range
 from sqlanon.methods.qit_st import Grouped
-from sqlanon.methods.request_options import RequestOptions, Sensitive
+from sqlanon.models.fields import Option
+from sqlanon.models.publication import Publication
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request
 
 
-class ToyOptions(RequestOptions, total=False):
+class ToyOptions(Publication):
     """What `toy` takes."""
 
-    sensitive: Required[Sensitive]
-    l: Required[Annotated[int, Parameter("Different values in a group.", flag="-l")]]
-    first_group: Annotated[
-        int, Parameter("Number of the first group.", 100, within=Range("{option} is {value}, not 0", {"minimum": 1}))
-    ]
+    l: Annotated[int, Option(flag="-l")] = Field(description="Different values in a group.")
+    first_group: Annotated[int, Option(words="{option} is {value}, not 0")] = Field(
+        100, description="Number of the first group.", ge=1
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,27 +4,26 @@ A crowd is published where none of its sensitive values is held by more than 1/l
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Required
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Grouping
 from sqlanon.methods.internal_names import quasi_names
-from sqlanon.methods.parameters import Parameter, Range
-from sqlanon.methods.request_options import RequestOptions, Sensitive
+from sqlanon.models.fields import Option
+from sqlanon.models.publication import Publication
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.marks import NEVER, OURS, Mark
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.roles import free_name
 
 
-class TallyOptions(RequestOptions, total=False):
+class TallyOptions(Publication):
     """What `tally` takes."""
 
-    sensitive: Required[Sensitive]
-    l: Required[
-        Annotated[int, Parameter("No value above 1/l of a crowd.", flag="-l", within=Range("l is 2", {"minimum": 2}))]
-    ]
+    l: Annotated[int, Option(flag="-l", words="l is 2")] = Field(description="No value above 1/l of a crowd.", ge=2)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""What may be asked of methods and verbs: pydantic models, from which every surface is made."""

@@ -1,0 +1,132 @@
+"""What every method is asked for beside its own parameters, and what several verbs are told alike."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from sqlanon.key import Key
+from sqlanon.models.fields import Asked, Option
+from sqlanon.models.values import (
+    COARSEN,
+    COLUMNS,
+    KEY_TEXT,
+    PATH_TEXT,
+    PLACES,
+    RELEASE_PLACE,
+    ROW_OF_PERSON,
+    SCHEMA_NAME,
+    TABLE_BY_COLUMN,
+    TEXTS,
+    FilePath,
+    Names,
+)
+from sqlanon.plans.following import Changed
+from sqlanon.plans.plan import Draws, Nulls, UniqueQuasi, Unit
+from sqlanon.wording import option
+
+Hierarchies = Annotated[
+    Mapping[str, object],
+    TABLE_BY_COLUMN,
+    Field({}, description="COLUMN=FILE, repeatable: child and parent, or one column per level from leaf to root."),
+]
+# where a release goes
+Out = Annotated[
+    FilePath | None,
+    PATH_TEXT,
+    Field(None, description="Directory to appear, with Parquet files and release.json."),
+    Option(compiled=False, job=False),
+]
+Into = Annotated[
+    str | None,
+    SCHEMA_NAME,
+    Field(None, description="Schema of the database to appear, in one transaction."),
+    Option(compiled=False, job=False),
+]
+Overwrite = Annotated[
+    bool, Field(False, description="Replace an older release at the target."), Option(compiled=False, job=False)
+]
+
+# what is said of the source that a release is held against
+AgainstQuery = Annotated[
+    str | None, Field(description=f"In place of {option('against')}: the query that was published.")
+]
+ScoredBy = Annotated[Names, COLUMNS, Field(description=f"With {option('against')}: what tells its rows apart.")]
+Vary = Annotated[
+    str | None,
+    ROW_OF_PERSON,
+    Field(description=f"With {option('against')}: which row of a person has the quasi values, as it was published."),
+]
+Labels = Annotated[
+    Mapping[str, object] | Names | None,
+    COARSEN,
+    Field(description=f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
+]
+BACKGROUND = (
+    "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
+    " repeatable."
+)
+Background = Annotated[object, PLACES, Field(description=BACKGROUND)]
+
+
+class Publication(Asked):
+    """What every method is asked for: the roles of columns, how rows are treated, and where the release goes."""
+
+    quasi: Annotated[Names, COLUMNS] = Field(
+        description="Quasi-identifier columns, which others may know; commas, repeatable."
+    )
+    sensitive: Annotated[Names, COLUMNS] = Field(description="Sensitive columns; commas, repeatable.")
+    id: Annotated[Names, COLUMNS] = Field((), description="Identifier columns, never published: whose a row is.")
+    nulls: Nulls = Field("refuse", description="NULL sensitive values: refuse, publish as a value, or drop.")
+    draws: Draws = Field("keyed", description="keyed: sha256 under a secret key. random: faster, predictable.")
+    key: Annotated[str | Key | None, KEY_TEXT, Option(compiled=False, job=False)] = Field(
+        None, description="Key of the draws (64 hex digits). Whoever has it can undo the release."
+    )
+    unit: Annotated[Unit, Option(compiled=False)] = Field(
+        "person",
+        description=f"Whom the promise is about: a person, whose rows {option('id')} tells, or a row, whosever it is.",
+    )
+    vary: Annotated[str | None, ROW_OF_PERSON, Option(compiled=False)] = Field(
+        None,
+        description="Of a person whose quasi values differ from row to row, the row that tells them: 'latest"
+        " visit_date', or earliest, largest, smallest of a column.",
+    )
+    unique_quasi: UniqueQuasi = Field(
+        "refuse", description="keep: publish a quasi column although it has a value of its own in each row."
+    )
+    unique_sensitive: UniqueQuasi = Field(
+        "refuse", description="keep: publish a sensitive column although most rows have a value of their own in it."
+    )
+    coarsen: Annotated[Mapping[str, str], COARSEN, Option(compiled=False)] = Field(
+        {},
+        description="COLUMN=RULE, repeatable: publish a quasi column coarser: age=10, born=year, zip='3 letters', by a"
+        " table of values and labels: job=labels.csv, a level of a hierarchy: zip=zips.csv@2, or as pseudonyms under a"
+        " key: ward=pseudonym:FILE.",
+    )
+    show_values: Annotated[bool, Option(compiled=False, job=False)] = Field(
+        False, description="Let messages name sensitive values."
+    )
+    require: Annotated[Names, TEXTS, Option(compiled=False, job=False)] = Field(
+        (),
+        description="Threshold, e.g. 'rows >= 500' or 'attack <= 0.25'; nothing is published where one is missed;"
+        " repeatable.",
+    )
+    out: Out
+    into: Into
+    overwrite: Overwrite
+    # how a release follows others of the same people
+    ledger: Annotated[FilePath | None, PATH_TEXT, Option(compiled=False)] = Field(
+        None, description="What keeps releases in step: a file, as secret as the source."
+    )
+    changed: Annotated[Changed, Option(compiled=False)] = Field(
+        "leave", description="With a ledger, whoever has another value now leaves, or keeps the old value."
+    )
+    since: Annotated[FilePath | None, RELEASE_PLACE, Option(compiled=False)] = Field(
+        None, description="With a ledger: the release that has to be its last one."
+    )
+    expect_departures: Annotated[bool, Option(compiled=False)] = Field(
+        False, description="With a ledger: publish although nearly everybody has left the source."
+    )
+    new_quasi: Annotated[bool, Option(compiled=False)] = Field(
+        False, description="With a ledger: publish quasi columns or labels that no release before had."
+    )
