@@ -10,8 +10,8 @@ from sqlanon.errors import ReleaseError, UsageError, raised_as
 from sqlanon.estimation.session import Session
 from sqlanon.forms.estimate_script import first_views, weight_name
 from sqlanon.forms.schema_parts import BALANCES
+from sqlanon.models.shapes import Shape
 from sqlanon.plain_values import plain
-from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.manifest import Manifest, departed, of_people
 from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.plan import Source
@@ -57,9 +57,9 @@ class Form:
 
     name: str
     estimators: tuple[str, ...]
-    columns: Schema
-    promise: Schema
-    figures: Mapping[str, Schema]
+    columns: Shape
+    promise: Shape
+    figures: Mapping[str, Shape]
     of_source: tuple[str, ...] = tuple(BALANCES)
     nested: tuple[str, ...] = ()
     parts = False

@@ -1,9 +1,8 @@
-"""What the manifests of several forms say of their columns and checks, as schemas."""
+"""What the manifests of several forms say of their columns and checks, as shapes."""
 
-from sqlanon.plans.json_schema import Schema, either, number, record, several, text, whole, word
+from sqlanon.models.shapes import NAME, Shape, either, number, record, several, text, whole, word
 
 SHARE = number(0, 1)
-NAME = {"type": "string"}  # of a column: tables are compared with it
 COMPARED = either(record({"added_rows": word(0), "missing_rows": whole()}), word("holds", "not run"))
 BALANCES = {"quasi_rows": COMPARED, "sensitive_counts": COMPARED}
 SORTED = {"row_order": word("sorted")}
@@ -13,6 +12,6 @@ GROUP_ROLES = {**ROLES, "group": NAME, "count": NAME}
 PROVED_OTHERWISE = text(r"\d{1,18} groups mix signatures: verify with --background")
 
 
-def counts(*names: str) -> Schema:
-    """Return the schema of an object of counts."""
+def counts(*names: str) -> Shape:
+    """Return the shape of an object of counts."""
     return record({}, {name: whole() for name in names})

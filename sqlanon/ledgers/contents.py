@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError, TargetError
-from sqlanon.plans import json_schema
+from sqlanon.models import shapes
 from sqlanon.plans.following import PERSON
 from sqlanon.plans.templates import Sql
 from sqlanon.version import VERSION
@@ -23,55 +23,51 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {  # of each table, with their types;
 }
 REMOVED = {"person": {"moves"}}  # columns of format 3 beside these
 # what a ledger says of itself: this is looked at before its seal is, and members that are unknown are kept
-_WORD = {"type": "string"}
-_HASH = json_schema.text("[0-9a-f]{64}")
-_RELEASE = json_schema.record(
+_WORD = str
+_HASH = shapes.text("[0-9a-f]{64}")
+_RELEASE = shapes.record(
     {
-        "number": json_schema.whole(1),
+        "number": shapes.whole(1),
         "created": _WORD,
         "fingerprint": _HASH,
-        "figures": json_schema.keyed(json_schema.whole()),
+        "figures": shapes.keyed(shapes.whole()),
         "manifest": _HASH,
     },
     {  # of format 3
         "description": _HASH,
-        "tables": json_schema.record({}, dict.fromkeys(COLUMNS, _HASH)),
+        "tables": shapes.record({}, dict.fromkeys(COLUMNS, _HASH)),
         "previous": _HASH,
         "seal": _HASH,
     },
 )
-_HISTORY = json_schema.record(
+_HISTORY = shapes.record(
     {
-        "format": json_schema.word(SEALED_BY_RELEASE, FORMAT),
+        "format": shapes.word(SEALED_BY_RELEASE, FORMAT),
         "check": _HASH,
-        "chain": json_schema.text("[0-9a-f]{16}"),
+        "chain": shapes.text("[0-9a-f]{16}"),
         "method": _WORD,
-        "parameters": {"type": "object"},
+        "parameters": dict,
         "sensitive": _WORD,
         "sensitive_type": _WORD,
-        "identifier": json_schema.several(_WORD, 1),
-        "identifier_types": json_schema.several(_WORD, 1),
-        "quasi": json_schema.several(_WORD),
-        "ever_quasi": json_schema.several(_WORD),
-        "releases": json_schema.several(_RELEASE, 1),
+        "identifier": shapes.several(_WORD, 1),
+        "identifier_types": shapes.several(_WORD, 1),
+        "quasi": shapes.several(_WORD),
+        "ever_quasi": shapes.several(_WORD),
+        "releases": shapes.several(_RELEASE, 1),
     },
-    {"labels": json_schema.keyed(_HASH), "reserve": json_schema.whole(), "seal": _HASH},  # reserve: of format 3
+    {"labels": shapes.keyed(_HASH), "reserve": shapes.whole(), "seal": _HASH},  # reserve: of format 3
 )
 
 
 def ledger_schema() -> dict[str, Any]:
     """Return the JSON schema of what a ledger says of itself; `tables`: the columns of the tables beside it."""
-    return {
-        "$schema": json_schema.DRAFT,
-        "title": f"what a ledger says of itself and its releases, format {FORMAT}; secret as its source is",
-        **_HISTORY,
-        "tables": {name: sorted(columns) for name, columns in COLUMNS.items()},
-    }
+    title = f"what a ledger says of itself and its releases, format {FORMAT}; secret as its source is"
+    return {**shapes.described(title, _HISTORY), "tables": {name: sorted(columns) for name, columns in COLUMNS.items()}}
 
 
 def unknown_words(description: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a ledger says of itself that this version does not know, and the next release keeps in it."""
-    return {name: value for name, value in description.items() if name not in _HISTORY["properties"]}
+    return {name: value for name, value in description.items() if name not in _HISTORY.model_fields}
 
 
 @dataclass(frozen=True)
@@ -105,8 +101,8 @@ def history_text(description: Mapping[str, Any], releases: Sequence[Mapping[str,
 
 def _wrong(history: Mapping[str, Any]) -> str:
     """Return the path of the first value that is not as the schema says, unknown members aside; empty for none."""
-    found = json_schema.faults(_HISTORY, history, {})
-    return json_schema.shown_path(next((path for path in found if not isinstance(path, json_schema.UnknownMember)), ()))
+    found = shapes.faults(_HISTORY, history, {})
+    return shapes.shown_path(next((path for path in found if not isinstance(path, shapes.UnknownMember)), ()))
 
 
 def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...], str]:

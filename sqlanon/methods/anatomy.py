@@ -17,10 +17,10 @@ from sqlanon.methods.grouping import LEFT_OUT, Blocks, KnownSize
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.several import MOST_SUPPRESSED, SeveralColumns
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
+from sqlanon.models import shapes
 from sqlanon.models.fields import Option
 from sqlanon.models.publication import Publication
 from sqlanon.models.values import SHARE
-from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request
 from sqlanon.plans.templates import Sql
@@ -149,5 +149,5 @@ ANATOMY = Method(
     compile_example="patients --quasi age --sensitive disease --id ssn -l 4 --dialect spark",
     macros=MACROS,
     strength=Strength(parameter="l", promise="confidence at most 1/{value}", rank=2, chance=True),
-    recorded={"reserve": json_schema.whole()},  # of ledgers of 0.2.0 under which persons moved
+    recorded={"reserve": shapes.whole()},  # of ledgers of 0.2.0 under which persons moved
 )

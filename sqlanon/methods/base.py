@@ -9,13 +9,13 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.packing import LAYOUT
+from sqlanon.models import shapes
 from sqlanon.models.fields import Parameter
 from sqlanon.models.publication import Publication as AskedPublication
-from sqlanon.plans import json_schema
+from sqlanon.models.shapes import Shape, Shapes
 from sqlanon.plans.build import build_phases
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import is_pseudonym
-from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.plan import (
     PERSONS,
@@ -165,7 +165,7 @@ class Method(Generic[D]):
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how
     many quasi columns it takes: engines refuse statements of a thousand nested terms, and plan those below for minutes.
     followed, followed_outputs: the steps of a release under a ledger; lasting: the parameters that decide what is
-    promised, in which such releases may not differ. recorded: the schemas of what the manifest's `parameters` say
+    promised, in which such releases may not differ. recorded: the shapes of what the manifest's `parameters` say
     beside the method's own, or in place of one; None: they say nothing.
     linked: the rows that a run knows to the end, one step for each sensitive column: they are compared, not published;
     followed_linked: the same under a ledger, with OTHERS.
@@ -195,7 +195,7 @@ class Method(Generic[D]):
     followed_outputs: tuple[Callable[[D], Steps], ...] = ()
     lasting: tuple[str, ...] = ()
     most_columns: int = 400
-    recorded: Mapping[str, Schema | None] = field(default_factory=dict)
+    recorded: Shapes = field(default_factory=dict)
     linked: Callable[[D], Steps] = lambda design: ()
     followed_linked: Callable[[D], Steps] = lambda design: ()
     strength: Strength | None = None
@@ -213,18 +213,18 @@ class Method(Generic[D]):
         return {**{name: declared[name] for name in ("quasi", "sensitive")}, **self.parameters, **declared}
 
     @property
-    def parameters_schema(self) -> Schema:
-        """Return the JSON schema of the manifest's `parameters`; early releases say less than those of today."""
-        schemas = {name: each.recorded for name, each in self.parameters.items() if each.recorded}
+    def parameters_shape(self) -> Shape:
+        """Return the shape of the manifest's `parameters`; early releases say less than those of today."""
+        own = {name: each.recorded for name, each in self.parameters.items() if each.recorded}
         shared = {name: self.options.declared[name].recorded for name in SHARED}
         # what 0.2.0 could be asked for as well
-        words = {"changed": json_schema.word("leave", "keep", "move"), "waiting": json_schema.word("together", "alone")}
+        words = {"changed": shapes.word("leave", "keep", "move"), "waiting": shapes.word("together", "alone")}
         shared |= words
-        shared |= {"rows_per_person": json_schema.word(*PERSONS), "unit": json_schema.word("person")}
-        shared |= {"owner_values": json_schema.by_column("sensitive", json_schema.number(1))} if self.takes_sets else {}
-        ledger = {"release": json_schema.whole(1), "chain": json_schema.text("[0-9a-f]{16}")} if self.followed else {}
-        every = {**schemas, **self.recorded, **ledger, **shared, "adopted": json_schema.word(True)}
-        return json_schema.record({}, {name: schema for name, schema in every.items() if schema is not None})
+        shared |= {"rows_per_person": shapes.word(*PERSONS), "unit": shapes.word("person")}
+        shared |= {"owner_values": shapes.by_column("sensitive", shapes.number(1))} if self.takes_sets else {}
+        ledger = {"release": shapes.whole(1), "chain": shapes.text("[0-9a-f]{16}")} if self.followed else {}
+        every = {**own, **self.recorded, **ledger, **shared, "adopted": shapes.word(True)}
+        return shapes.record({}, {name: shape for name, shape in every.items() if shape is not None})
 
     def refuse_in_scripts(self, names: Iterable[str]) -> None:
         """Raise UsageError for the first of parameters (by name, or as options) that publish takes, and no script."""

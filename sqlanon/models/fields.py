@@ -24,22 +24,20 @@ from typing import (
     Required,
     TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
 )
 
 import pydantic
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
 from sqlanon.errors import UsageError
+from sqlanon.models.shapes import Shape
 from sqlanon.models.values import PATH_NAME, Here, Kind, refused
 from sqlanon.near_texts import find_near
-from sqlanon.plans import json_schema
-from sqlanon.plans.json_schema import Schema
 from sqlanon.removed import removed
 from sqlanon.wording import option, spoken
 
@@ -152,19 +150,17 @@ class Parameter:
         """Return all that it may be, where these are few words."""
         return get_args(self.typed) if get_origin(self.typed) is Literal else ()
 
-    @functools.cached_property
-    def recorded(self) -> Schema | None:
-        """Return the JSON schema of its value in a manifest; None where that does not say it."""
+    @property
+    def recorded(self) -> Shape:
+        """Return the shape of its value in a manifest; None where that does not say it."""
         if self.kind is not None and not self.kind.before:
             return self.kind.recorded
         plain = self.plain_type
         if plain not in (int, float, bool) and get_origin(plain) is not Literal:
             return None
         limits = [each for each in self.info.metadata if not isinstance(each, Option | Kind)]
-        schema: Schema = TypeAdapter(cast(Any, Annotated[plain, Field(), *limits])).json_schema()
-        if plain in (int, float):
-            schema = {"minimum": -MOST, "maximum": MOST, **schema}
-        return json_schema.either(schema, {"type": "null"}) if self.default is None else schema
+        shape: Any = Annotated[plain, Field(ge=-MOST, le=MOST) if plain in (int, float) else Field(), *limits]
+        return shape | None if self.default is None else shape
 
     @property
     def hint(self) -> Any:

@@ -17,9 +17,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
-from sqlanon.plans import json_schema
+from sqlanon.models import shapes
+from sqlanon.models.shapes import Shape
 from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
-from sqlanon.plans.json_schema import Schema
 from sqlanon.plans.plan import Beside, read_order
 from sqlanon.sql.sources.queried_source import with_rules
 from sqlanon.sql.sources.source_choice import choose_source
@@ -64,7 +64,7 @@ class Kind:
     read: returns the value of what the command line, Python or a job gave, whose texts are about a `Here`; of anything
     else it raises ValueError with words that go on from the value, and the part that they are about, or UsageError.
     takes: what a job may say, as a type. made: what methods take for a value that was read. typed: the Python type that
-    the command line reads. recorded: the JSON schema of the value in a manifest; None where that does not say it.
+    the command line reads. recorded: the shape of the value in a manifest; None where that does not say it.
     shown: the value as the manifest and `--help` say it. before: whether pydantic reads by its
     type what was read, for its limits.
     """
@@ -73,7 +73,7 @@ class Kind:
     takes: Any = Text
     made: Callable[[Any], Any] = lambda value: value
     typed: Any = str
-    recorded: Schema | None = None
+    recorded: Shape = None
     shown: Callable[[Any], Any] = lambda value: value
     before: bool = False
 
@@ -216,7 +216,7 @@ def choice(words: tuple[str, ...]) -> Kind:
 
     # the command line lists them, and refuses others itself
     literal: Any = Literal[words]
-    return Kind(read, literal, typed=literal, recorded=json_schema.word(*words))
+    return Kind(read, literal, typed=literal, recorded=shapes.word(*words))
 
 
 def _place(table: Any, here: Here) -> Any:
@@ -336,7 +336,7 @@ COUNT_OR_FILE = Kind(_count_or_file)
 BLOCK = Kind(
     _block,
     takes=Literal["all"] | Annotated[int, Field(json_schema_extra={"minimum": 1})],
-    recorded=json_schema.either(json_schema.word("all"), json_schema.whole(1)),
+    recorded=shapes.either(shapes.word("all"), shapes.whole(1)),
     shown=lambda value: "all" if value is None else value,
 )
 # a whole number for all columns, or one for each by its name: a manifest says it of all
@@ -344,10 +344,10 @@ WHOLE_PER_COLUMN = Kind(
     _whole_per_column,
     takes=int | dict[str, int],
     typed=LISTED,
-    recorded=json_schema.by_column("sensitive", json_schema.whole()),
+    recorded=shapes.by_column("sensitive", shapes.whole()),
 )
 # the name of a column, which need not be a published one
-COLUMN = Kind(lambda value, _: _text(value), recorded={"type": ["string", "null"], "maxLength": 128})
+COLUMN = Kind(lambda value, _: _text(value), recorded=Annotated[str, Field(max_length=128)] | None)
 # on the command line commas separate names, and a text that is a column's name is that column
 COLUMNS = TEXTS
 # each text names one column or, between commas, several
@@ -371,7 +371,7 @@ COARSEN = Kind(
     _rule_by_column,
     takes=dict[str, Text | float],
     typed=LISTED,
-    recorded=json_schema.by_column("quasi", json_schema.text(PATTERN)),
+    recorded=shapes.by_column("quasi", shapes.text(PATTERN)),
 )
 KEY_TEXT = Kind(_key)
 ROW_OF_PERSON = Kind(_row_of_person)

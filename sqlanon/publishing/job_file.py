@@ -14,9 +14,9 @@ from pydantic import Field
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.methods import METHODS
+from sqlanon.models import shapes
 from sqlanon.models.fields import Asked, Parameter, model_of
 from sqlanon.models.values import PATH_TEXT, SCHEMA_NAME, TEXT_BY_COLUMN, TEXTS, Here, Kind, Names, Text
-from sqlanon.plans import json_schema
 from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import BOUND, FIGURE, threshold_of
@@ -229,5 +229,4 @@ def job_schema() -> dict[str, Any]:
     sources = [_source(engine, way, (engine,)) for engine, each in ENGINES.items() for way in each.sources.values()]
     source: Any = Union[(Text, *sources)]
     jobs = [_job((name,), source, name, _FIGURES) for name in METHODS]
-    schema = pydantic.TypeAdapter(cast(Any, Union[tuple(jobs)])).json_schema()  # noqa: UP007
-    return {"$schema": json_schema.DRAFT, "title": "a job of sqlanon run, a YAML file", **schema}
+    return shapes.described("a job of sqlanon run, a YAML file", Union[tuple(jobs)])  # noqa: UP007

@@ -15,7 +15,7 @@ from sqlanon.engines.connect import open_engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
-from sqlanon.plans import json_schema
+from sqlanon.models import shapes
 from sqlanon.plans.plan import Report
 from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
@@ -86,18 +86,18 @@ def _hidden(text: str, variables: Mapping[str, str]) -> str:
 
 
 _EVERY_LINE = {
-    "time": json_schema.text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"),
-    "job": {"type": "string"},
-    "run": json_schema.text("[0-9a-f]{16}"),
+    "time": shapes.text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"),
+    "job": str,
+    "run": shapes.text("[0-9a-f]{16}"),
 }
-_STEP = {"event": json_schema.text("[a-z]+"), "name": {"type": "string"}, "seconds": json_schema.number()}
-_WORDS = {"event": json_schema.word("note", "warning", "error"), "message": {"type": "string"}}
+_STEP = {"event": shapes.text("[a-z]+"), "name": str, "seconds": shapes.number()}
+_WORDS = {"event": shapes.word("note", "warning", "error"), "message": str}
 
 
 def log_schema() -> dict[str, Any]:
     """Return the JSON schema of a line of the log: of a step that has ended, or of words to the publisher."""
-    lines = json_schema.either(*(json_schema.record({**_EVERY_LINE, **members}) for members in (_STEP, _WORDS)))
-    return {"$schema": json_schema.DRAFT, "title": "a line of sqlanon run --log json", **lines}
+    lines = shapes.either(*(shapes.record({**_EVERY_LINE, **members}) for members in (_STEP, _WORDS)))
+    return shapes.described("a line of sqlanon run --log json", lines)
 
 
 class JobLog:

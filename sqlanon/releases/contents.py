@@ -14,7 +14,7 @@ from sqlanon.bounded_files import MOST_BYTES, file_sha256
 from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, raised_as
 from sqlanon.forms import form_of
-from sqlanon.plans.json_schema import shown_path
+from sqlanon.models.shapes import shown_path
 from sqlanon.plans.manifest import Manifest, table_files
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.companions import COMPANIONS, foreign_comments, read_file

@@ -12,8 +12,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import FormatWarning, ReleaseError, SqlanonError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.methods import METHODS
+from sqlanon.models.shapes import UnknownMember, shown_path
 from sqlanon.models.values import HERE, LISTED, Here, Kind, one_or_several
-from sqlanon.plans.json_schema import UnknownMember, shown_path
 from sqlanon.plans.manifest import Manifest, follows, maker, of_people, parse_manifest, table_files
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST

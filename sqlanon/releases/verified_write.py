@@ -10,7 +10,7 @@ from sqlanon.adversary.background_report import add_posteriors
 from sqlanon.engines.base import Engine
 from sqlanon.errors import VerificationError
 from sqlanon.forms import form_of
-from sqlanon.plans.json_schema import shown_path
+from sqlanon.models.shapes import shown_path
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import LinkedRows, Source
 from sqlanon.plans.statement import Statement

@@ -40,15 +40,16 @@ def test_what_is_published_is_as_its_schema_says(published, name):
 def test_a_schema_leaves_no_value_free(method):
     def leaves(schema):
         yield schema
-        for key in ("properties", "anyOf", "items", "additionalProperties", "propertyNames"):
+        for key in ("properties", "$defs", "anyOf", "items", "additionalProperties", "propertyNames"):
             inner = schema.get(key, {})
-            listed = inner.values() if key == "properties" else inner if isinstance(inner, list) else [inner]
+            is_named = key in ("properties", "$defs")
+            listed = inner.values() if is_named else inner if isinstance(inner, list) else [inner]
             for one in listed:
                 if isinstance(one, dict) and one:
                     yield from leaves(one)
 
     for schema in leaves(manifest_schema(method)):
-        assert {"type", "enum", "anyOf"} & set(schema), schema
+        assert {"type", "enum", "anyOf", "$ref", "maxLength", "columnOf"} & set(schema), schema
         if schema.get("type") == "object":
             assert schema.get("additionalProperties") is False or "propertyNames" in schema, schema
         if schema.get("type") in ("integer", "number"):

@@ -6,7 +6,7 @@ from typing import Any
 from sqlanon.errors import ReleaseError
 from sqlanon.forms.qit_st import GROUP_FIGURES, GroupForm
 from sqlanon.forms.schema_parts import PROVED_OTHERWISE, SHARE
-from sqlanon.plans.json_schema import either, number, record, whole, word
+from sqlanon.models.shapes import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest
 
 _FIGURES = {**GROUP_FIGURES, "classes": either(SHARE, PROVED_OTHERWISE), "signatures": whole()}

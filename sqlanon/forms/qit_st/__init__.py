@@ -10,7 +10,7 @@ from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
 from sqlanon.forms.estimate_script import write_group_script
 from sqlanon.forms.form import SINCE, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
-from sqlanon.plans.json_schema import either, number, record, whole, word
+from sqlanon.models.shapes import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.sensitive_tables import sensitive_tables

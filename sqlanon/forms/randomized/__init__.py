@@ -11,7 +11,7 @@ from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.forms.estimate_script import write_row_script
 from sqlanon.forms.form import NO_GROUPS, SINCE, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
-from sqlanon.plans.json_schema import by_column, number, record, several, whole, word
+from sqlanon.models.shapes import by_column, number, record, several, whole, word
 from sqlanon.plans.manifest import Manifest, departed, follows
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.sensitive_tables import value_lists
@@ -29,9 +29,9 @@ _SPLU_PROMISE = record(
         "retention": SHARE,
         "epsilon": SHARE,
         "small_sums": record({"alpha": whole(1), "off_at_least": SHARE}),
-        "large_sums": record({"target_error": SHARE, "count": whole(), "possible": {"type": "boolean"}}),
+        "large_sums": record({"target_error": SHARE, "count": whole(), "possible": bool}),
         "counts": several(record({"count": whole(1), "off": SHARE, "paper_bound": number()})),
-        "paper_bound": record({"holds": word(False), "note": {"type": "string"}}),
+        "paper_bound": record({"holds": word(False), "note": str}),
     }
 )
 

@@ -7,9 +7,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Form, Tables
-from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES, SORTED, counts
+from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.methods.uncertain.read_manifest import described
-from sqlanon.plans.json_schema import either, record, several, whole, word
+from sqlanon.models.shapes import NAME, either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
 from sqlanon.verification.types import SINGLE, TEXT, WHOLE, Layout
 

@@ -8,17 +8,17 @@ from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.mondrian.attributes import Attribute
 from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.methods.uncertain.read_manifest import HIERARCHIES, TYPE, read_pairs
-from sqlanon.plans import json_schema
+from sqlanon.models import shapes
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.manifest import Manifest
 
 # what `parameters` say of the quasi columns; the names are compared with those of the tables
 RECORDED = {
-    "published": json_schema.by_column(
+    "published": shapes.by_column(
         "quasi",
-        json_schema.record(
-            {"type": TYPE, "nulls": {"type": "boolean"}},
-            {part: json_schema.text(r"[^\x00]+") for part in ("low", "high", "unknown", "node", "set")},
+        shapes.record(
+            {"type": TYPE, "nulls": bool},
+            {part: shapes.text(r"[^\x00]+") for part in ("low", "high", "unknown", "node", "set")},
         ),
     ),
     "hierarchies": HIERARCHIES,

@@ -18,7 +18,7 @@ from sqlanon.methods.robust.design import (
 from sqlanon.methods.robust.macros import MACROS
 from sqlanon.methods.robust.options import RobustOptions
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
-from sqlanon.plans import json_schema
+from sqlanon.models import shapes
 from sqlanon.plans.chapters import Chapter
 
 # r-robust releases that follow each other: arrivals are grouped class by class, and who changes class leaves.
@@ -130,11 +130,11 @@ ROBUST: Method[Robustness] = Method(
     followed_linked=republication.link_rows,
     lasting=("l", "r", "backgrounds"),
     recorded={
-        "l": json_schema.whole(2),
-        "backgrounds": json_schema.several(json_schema.several(json_schema.column("quasi"), 1), 1),
-        "classes": json_schema.word(*CLASSES),
+        "l": shapes.whole(2),
+        "backgrounds": shapes.several(shapes.several(shapes.column("quasi"), 1), 1),
+        "classes": shapes.word(*CLASSES),
         # of 0.2.0, whose rows could join groups of other classes, under the paper's condition, too
-        "repair": json_schema.whole(),
-        "guarantee": json_schema.word("exact", "delta"),
+        "repair": shapes.whole(),
+        "guarantee": shapes.word("exact", "delta"),
     },
 )

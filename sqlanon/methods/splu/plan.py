@@ -27,10 +27,10 @@ from sqlanon.methods.splu.randomization import (
     publish_data,
     randomize,
 )
+from sqlanon.models import shapes
 from sqlanon.models.fields import MOST, Option
 from sqlanon.models.publication import Publication
 from sqlanon.models.values import SHARE, WHOLE_PER_COLUMN
-from sqlanon.plans import json_schema
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.templates import Sql
@@ -199,9 +199,9 @@ SPLU: Method[Randomization] = Method(
     followed_outputs=(publish_data,),
     lasting=("gamma",),
     recorded={
-        "gamma": json_schema.by_column("sensitive", json_schema.whole(2, MOST)),
-        "residue": json_schema.word("drop", "keep"),
-        "departed": json_schema.whole(),
-        "values": json_schema.word("list"),
+        "gamma": shapes.by_column("sensitive", shapes.whole(2, MOST)),
+        "residue": shapes.word("drop", "keep"),
+        "departed": shapes.whole(),
+        "values": shapes.word("list"),
     },
 )

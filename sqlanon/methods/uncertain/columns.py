@@ -10,9 +10,9 @@ from typing import Any, Literal
 from sqlanon.errors import UsageError
 from sqlanon.methods.internal_names import identifier_names, quasi_names, tie_names
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
+from sqlanon.models.shapes import LONGEST_TEXT
 from sqlanon.plans.build import render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.json_schema import LONGEST_TEXT
 from sqlanon.plans.plan import Beside, Request
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident

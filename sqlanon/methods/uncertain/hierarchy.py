@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlanon.errors import UsageError
-from sqlanon.plans.json_schema import LONGEST_TEXT
+from sqlanon.models.shapes import LONGEST_TEXT
 from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Row
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
-from sqlanon.plans import json_schema
+from sqlanon.models import shapes
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql
 
@@ -17,24 +17,24 @@ _ORDERED = re.compile(
     r"|TIMESTAMP(_S|_MS|_NS)?( WITH TIME ZONE)?"
 )
 _PLAIN = re.compile(r"VARCHAR|BOOLEAN|UUID|BLOB|TIME(_NS)?|INTERVAL|JSON")
-TYPE = json_schema.text(f"{_ORDERED.pattern}|{_PLAIN.pattern}")
-_TEXT = json_schema.text(r"[^\x00]*")  # it will stand in SQL
-HIERARCHIES = json_schema.by_column("quasi", json_schema.several(json_schema.several(_TEXT, 2, 2)))
+TYPE = shapes.text(f"{_ORDERED.pattern}|{_PLAIN.pattern}")
+_TEXT = shapes.text(r"[^\x00]*")  # it will stand in SQL
+HIERARCHIES = shapes.by_column("quasi", shapes.several(shapes.several(_TEXT, 2, 2)))
 # what `parameters` say beside the method's own numbers
 RECORDED = {
     "hierarchies": HIERARCHIES,
-    "types": json_schema.by_column("quasi", TYPE),
-    "weights": json_schema.several(
-        json_schema.record(
+    "types": shapes.by_column("quasi", TYPE),
+    "weights": shapes.several(
+        shapes.record(
             {
-                "value": json_schema.either(_TEXT, {"type": "null"}),
-                "weight": json_schema.number(0, 1),
+                "value": _TEXT | None,
+                "weight": shapes.number(0, 1),
             }
         ),
         1,
     ),
     "label": None,
-    "refine": json_schema.whole(),  # of releases of 0.2.0, which could be cut anew
+    "refine": shapes.whole(),  # of releases of 0.2.0, which could be cut anew
 }
 SUPPRESS, MERGE, GENERALIZE = "suppress", "merge", "generalize"
 

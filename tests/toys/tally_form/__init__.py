@@ -13,8 +13,8 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.models.shapes import record, whole
 from sqlanon.plans.build import render_query
-from sqlanon.plans.json_schema import record, whole
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.roles import free_name
