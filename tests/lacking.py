@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.marks import ENGINE, OURS, Mark
+from sqlanon.plans.engines import ENGINE, ENGINES, OURS, Mark
 
 _DRIVER = Mark(OURS, "Python decides after each statement what the next one asks")
 _ONE_SELECT = Mark(ENGINE, "a macro is one SELECT")

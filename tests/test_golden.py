@@ -17,10 +17,8 @@ import sqlglot
 
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Beside, Loop, Plan, Report, Request, Source
+from sqlanon.plans.plan import Beside, Following, Loop, Plan, Report, Request, Source, Statement
 from sqlanon.plans.roles import Roles
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_script
 from sqlanon.sql.translate import quote_relation, translate, write_tree

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import sqlanon
-from sqlanon.plans.plan import Loop
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Statement
 from sqlanon.publishing import publish
 from sqlanon.sql.shell_script import RUN_OTHERWISE_BY_METHOD
 from sqlanon.wording import word_marks

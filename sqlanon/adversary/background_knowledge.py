@@ -9,8 +9,7 @@ from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.methods.robust import background
 from sqlanon.methods.robust.background import Background
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Loop, Report, Source
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Report, Source, Statement
 from sqlanon.verification.checks import ROUNDING, PublishedTables
 
 PAIRS_AT_ONCE = 50_000  # pairs of a group and a signature or value in memory at once; equal groups count once

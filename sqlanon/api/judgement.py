@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from sqlanon.api.recipient import NamedRelease, opened
-from sqlanon.api.verbs import (
+from sqlanon.engines.connect import engine_of, session_and_source
+from sqlanon.errors import UsageError
+from sqlanon.models.fields import Option, verb
+from sqlanon.models.publication import (
+    AgainstQuery,
+    Background,
     Coarsen,
+    Labels,
     Model,
     Persons,
     Quasi,
     Query,
+    ScoredBy,
     Secret,
     Sensitive,
     Source,
+    Vary,
     Views,
     replacing,
 )
-from sqlanon.engines.connect import engine_of, session_and_source
-from sqlanon.errors import UsageError
-from sqlanon.models.fields import Option, verb
-from sqlanon.models.publication import AgainstQuery, Background, Labels, ScoredBy, Vary
 from sqlanon.models.values import (
     COUNT_OR_FILE,
     PATH,

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import UsageError
 from sqlanon.models.fields import Option, verb
-from sqlanon.models.publication import Into, Out, Overwrite
+from sqlanon.models.publication import Into, Out, Overwrite, replacing
 from sqlanon.models.values import COLUMNS, PATH_TEXT, PLACE, FilePath, Names
 from sqlanon.plans.plan import Unit
 from sqlanon.wording import option

@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from sqlanon.api.verbs import Dialect, Model, Query, ScriptTable, Secret, Source, Views
 from sqlanon.engines.connect import engine_of, session_and_source
 from sqlanon.errors import UsageError
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
 from sqlanon.models.fields import verb, with_parameters
+from sqlanon.models.publication import Dialect, Model, Query, ScriptTable, Secret, Source, Views
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.plans.plan import Source as SourceRelation
 from sqlanon.releases.release import Release

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from sqlanon.api.verbs import replacing
 from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.models.fields import Option, verb
-from sqlanon.models.publication import AgainstQuery, Background, Labels, ScoredBy, Vary
+from sqlanon.models.publication import AgainstQuery, Background, Labels, ScoredBy, Vary, replacing
 from sqlanon.models.values import PATH, PLACE, FilePath, choice
 from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import RELEASE

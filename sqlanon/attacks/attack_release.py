@@ -14,8 +14,7 @@ from sqlanon.adversary.view import View
 from sqlanon.attacks import composition, learning
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
-from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.sensitive_tables import one_column
+from sqlanon.plans.manifest import Manifest, one_column
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases.release import Release
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import View
 from sqlanon.forms import has_several
-from sqlanon.plans.sensitive_tables import one_column
+from sqlanon.plans.manifest import one_column
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables

@@ -19,8 +19,7 @@ from sqlanon.models.fields import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Report, relation_name
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Report, Statement, relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 

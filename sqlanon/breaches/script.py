@@ -13,8 +13,7 @@ from sqlanon.methods import macro_steps
 from sqlanon.methods.macro_steps import Refusal
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Source
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Source, Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_statements
 from sqlanon.sql.table_macro import Macro, write_message

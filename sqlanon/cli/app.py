@@ -208,7 +208,7 @@ class MethodGroup(TyperGroup):
         self.commands = cast(Any, Loaded(names, cache(self._command)))
 
     def _command(self, name: str) -> Any:
-        from sqlanon.cli.methods import command_of_method
+        from sqlanon.cli.publication import command_of_method
 
         return command_of_method(str(self.name), name)
 

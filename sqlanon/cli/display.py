@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from sqlanon.estimation.answered import Answered
     from sqlanon.forms.form import Table
-    from sqlanon.publishing.shown_steps import ShownStep
+    from sqlanon.publishing.plan_text import ShownStep
 
 
 Titled = tuple[str, list[str], list[list[Any]]]

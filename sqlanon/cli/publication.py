@@ -1,7 +1,7 @@
 """What publish and compile do with what was typed, whatever the method."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.cli.console import say, write_out
-from sqlanon.cli.declared import Values
+from sqlanon.cli.declared import Values, command_of
+from sqlanon.cli.help_page import Command
 from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen_key
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError
+from sqlanon.methods import METHODS
 from sqlanon.methods.base import Method
+from sqlanon.models.fields import Parameter, model_of
+from sqlanon.models.publication import Dialect, Query, ScriptTable, Source
 from sqlanon.plans.manifest import of_people
 from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
@@ -71,7 +75,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     request = request_of(arguments, method.name, source, files)
     engine = session.open(write=into is not None)
     if session.show_steps is not None:
-        from sqlanon.publishing.shown_steps import show_steps
+        from sqlanon.publishing.plan_text import show_steps
 
         say("what follows is microdata, for your own eyes: rows of the source, step by step; nothing is published")
         show_steps(request, engine, session.show_steps, display.show_step)
@@ -185,8 +189,8 @@ def _refuse_beside_steps(method: Method[Any], session: PublicationOptions, argum
 
 def _print_statements(request: Any, engine: Any) -> None:
     from sqlanon.publishing import kept_files
-    from sqlanon.publishing.follow import prepared
     from sqlanon.publishing.plan_text import PREFIX, statements_text
+    from sqlanon.publishing.release_request import prepared
 
     with prepared(request, engine, PREFIX) as (plan, *_):
         kept_files.chosen(request, plan)
@@ -199,3 +203,58 @@ def print_script(method: Method[Any], values: Values, place: CompilationOptions 
 
     con = None if place is None else open_duckdb(place.database)
     write_out(compile_script(method.name, con=con, **values))
+
+
+# of the script beside those of the methods
+_BREACH = (
+    "Print a script that tells how likely each secret association is (no database is needed).",
+    "patients --view 'SELECT name, age FROM patients' --view 'SELECT age, problem FROM patients'"
+    " --secret 'SELECT name, problem FROM patients' --dialect postgres",
+)
+
+
+def command_of_method(verb: str, name: str) -> Any:
+    """Return the command of `publish` or `compile` for one method; breach has a script, too."""
+    if name == "breach":
+        command, (sentence, example) = _compile_breach(), _BREACH
+    elif verb == "publish":
+        command, sentence, example = _publish(METHODS[name]), METHODS[name].sentence, METHODS[name].example
+    else:
+        method = METHODS[name]
+        command, sentence, example = _compile(method), method.compile_sentence, method.compile_example
+    app = typer.Typer(rich_markup_mode=None)
+    app.command(name, cls=Command, help=sentence, epilog=f"Example: sqlanon {verb} {name} {example}")(command)
+    return typer.main.get_group(app).commands[name]
+
+
+def _compile_breach() -> Callable[..., None]:
+    from sqlanon.api.publishing import breach_script  # it loads every method
+
+    @command_of(breach_script)
+    def command(values: Values) -> None:
+        write_out(breach_script(**values))
+
+    return command
+
+
+def _publish(method: Method[Any]) -> Callable[..., None]:
+    @command_of({**_declared(source=Source, query=Query), **method.arguments})
+    def command(values: Values, session: PublicationOptions) -> None:
+        publish_release(method, values, session)
+
+    return command
+
+
+def _compile(method: Method[Any]) -> Callable[..., None]:
+    compiled = {name: argument for name, argument in method.arguments.items() if argument.on.compiled}
+    objects: dict[str, Any] = {"place": CompilationOptions} if method.reads_source else {}
+
+    @command_of({**_declared(source=ScriptTable, dialect=Dialect), **compiled}, **objects)
+    def command(values: Values, **beside: Any) -> None:
+        print_script(method, values, **beside)
+
+    return command
+
+
+def _declared(**annotations: Any) -> dict[str, Parameter]:
+    return dict(model_of("declared", annotations).declared)

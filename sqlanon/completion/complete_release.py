@@ -10,11 +10,9 @@ from sqlanon.completion.completed import Completed
 from sqlanon.completion.model_rows import ModelRows
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UsageError
-from sqlanon.plans.manifest import Manifest, follows, of_people
-from sqlanon.plans.marks import Mark
-from sqlanon.plans.plan import relation_name
-from sqlanon.plans.sensitive_tables import one_column
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.engines import Mark
+from sqlanon.plans.manifest import Manifest, follows, of_people, one_column
+from sqlanon.plans.plan import Statement, relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlanon.key import Key
-from sqlanon.plans.marks import Mark
-from sqlanon.plans.plan import Source
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.engines import Mark
+from sqlanon.plans.plan import Source, Statement
 from sqlanon.plans.templates import Sql, ident, literal
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from sqlanon.engines.runner import fresh_prefix, run_steps
 from sqlanon.errors import SqlanonError
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Loop, Report, relation_name
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Report, Statement, relation_name
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from sqlanon.errors import undone_by
 from sqlanon.key import Key
 from sqlanon.plans.build import render_queries
 from sqlanon.plans.chapters import TURN, Chapter
-from sqlanon.plans.plan import Loop, Plan, Report, Row, refuse_as_said
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Plan, Report, Row, Statement, refuse_as_said
 from sqlanon.plans.templates import Sql
 
 log = logging.getLogger("sqlanon")

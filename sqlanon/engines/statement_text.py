@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sqlanon.errors import TemplateError, UsageError, raised_as
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import ident
 
 

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sqlanon.estimation.temporary_tables import Workspace
-from sqlanon.plans.plan import relation_name
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement, relation_name
 
 HEAD = "-- as it is, for the shell of {}:"
 SOUNDNESS = "soundness"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
 from sqlanon.estimators import choose_estimator
-from sqlanon.plans.manifest import of_people
-from sqlanon.plans.sensitive_tables import one_column
+from sqlanon.plans.manifest import of_people, one_column
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:

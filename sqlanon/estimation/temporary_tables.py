@@ -8,8 +8,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix
 from sqlanon.plans.build import build, render_queries
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Loop, Report, relation_name, statements_of
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Report, Statement, relation_name, statements_of
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
 

@@ -6,9 +6,8 @@ from typing import Any
 from sqlanon.plain_values import visible
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.manifest import of_people, signature_of, table_files
+from sqlanon.plans.manifest import of_people, sensitive_tables, signature_of, table_files
 from sqlanon.plans.roles import free_name
-from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.prose import write
 

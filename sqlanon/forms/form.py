@@ -12,8 +12,8 @@ from sqlanon.forms.estimate_script import first_views, weight_name
 from sqlanon.forms.schema_parts import BALANCES
 from sqlanon.models.shapes import Shape
 from sqlanon.plain_values import plain
+from sqlanon.plans.engines import OURS, Mark
 from sqlanon.plans.manifest import Manifest, departed, of_people
-from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts

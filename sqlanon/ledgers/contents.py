@@ -8,7 +8,7 @@ from typing import Any
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError, TargetError
 from sqlanon.models import shapes
-from sqlanon.plans.following import PERSON
+from sqlanon.plans.plan import PERSON
 from sqlanon.plans.templates import Sql
 from sqlanon.version import VERSION
 

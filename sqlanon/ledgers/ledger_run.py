@@ -16,9 +16,8 @@ from sqlanon.ledgers.contents import Contents, history_text, unknown_words
 from sqlanon.ledgers.place import LedgerFile, Note, note_path, read_note
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.ledgers.store import attached, keeper_of, write_description, write_tables, writing
-from sqlanon.plans.following import PERSON, Following
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import Plan, Source
+from sqlanon.plans.plan import PERSON, Following, Plan, Source
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST

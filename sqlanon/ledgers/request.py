@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlanon.plans.following import Changed
+from sqlanon.plans.plan import Changed
 
 
 @dataclass(frozen=True)

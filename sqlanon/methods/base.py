@@ -16,7 +16,7 @@ from sqlanon.models.shapes import Shape, Shapes
 from sqlanon.plans.build import build_phases
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import is_pseudonym
-from sqlanon.plans.marks import Mark
+from sqlanon.plans.engines import Mark
 from sqlanon.plans.plan import (
     PERSONS,
     Beside,
@@ -28,9 +28,9 @@ from sqlanon.plans.plan import (
     RangeQuery,
     Request,
     Row,
+    Statement,
     relation_name,
 )
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.table_macro import Macro
 from sqlanon.wording import option

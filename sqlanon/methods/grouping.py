@@ -22,8 +22,7 @@ from sqlanon.methods.packing import Layout
 from sqlanon.models.fields import Option
 from sqlanon.models.values import BLOCK
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Request, Row
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Request, Row, Statement
 from sqlanon.plans.templates import Sql
 
 GROUPS_PER_BLOCK = 64

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.plans.build import render_query
-from sqlanon.plans.plan import Request, Row
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Request, Row, Statement
 from sqlanon.plans.templates import Sql
 
 PACKED = "packed"

@@ -26,8 +26,7 @@ from sqlanon.methods.grouping import Attribute, Grouping
 from sqlanon.methods.internal_names import quasi_names
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.following import PERSON, Following
-from sqlanon.plans.plan import Row
+from sqlanon.plans.plan import PERSON, Following, Row
 from sqlanon.plans.templates import Sql
 
 MOST_FAILING = 0.05  # the chance that not all who have come find a group, from which on they are taken

@@ -1,17 +1,18 @@
 """What every method is asked for beside its own parameters, and what several verbs are told alike."""
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from sqlanon.key import Key
-from sqlanon.models.fields import Asked, Option
+from sqlanon.models.fields import Asked, Option, parameters_of
 from sqlanon.models.values import (
     COARSEN,
     COLUMNS,
     KEY_TEXT,
     PATH_TEXT,
+    PLACE,
     PLACES,
     RELEASE_PLACE,
     ROW_OF_PERSON,
@@ -20,9 +21,10 @@ from sqlanon.models.values import (
     TEXTS,
     FilePath,
     Names,
+    choice,
 )
-from sqlanon.plans.following import Changed
-from sqlanon.plans.plan import Draws, Nulls, UniqueQuasi, Unit
+from sqlanon.plans.engines import ENGINES
+from sqlanon.plans.plan import Changed, Draws, Nulls, UniqueQuasi, Unit
 from sqlanon.wording import option
 
 Hierarchies = Annotated[
@@ -130,3 +132,45 @@ class Publication(Asked):
     new_quasi: Annotated[bool, Option(compiled=False)] = Field(
         False, description="With a ledger: publish quasi columns or labels that no release before had."
     )
+
+
+Source = Annotated[
+    object,
+    PLACE,
+    Field(default=None, description="Parquet, CSV or JSON path or glob; with --database a table or view."),
+    Option(metavar="SOURCE"),
+]
+Query = Annotated[
+    str | None, Field(default=None, description="In place of SOURCE: SELECT columns FROM tables or files [WHERE …].")
+]
+Quasi = Annotated[Names, COLUMNS, Field(description="Columns that others may know; commas between, or repeat.")]
+Sensitive = Annotated[Names, COLUMNS, Field(description="Sensitive columns, each on its own.")]
+Persons = Annotated[Names, COLUMNS, Field(description="What tells persons apart.")]
+Coarsen = Annotated[
+    Mapping[str, Any] | None,
+    COARSEN,
+    Field(description="Quasi column made coarser: age=10, born=year, zip='3 letters', job=labels.csv; repeat."),
+]
+Views = Annotated[
+    Names, TEXTS, Field(description="SELECT columns FROM base [WHERE …]; repeat it."), Option(flag="--view")
+]
+Secret = Annotated[str, Field(description="SELECT id, property FROM base [WHERE condition].")]
+Model = Annotated[
+    Literal["unrestricted", "restricted"],
+    Field(description="restricted: the adversary knows that an id has one property."),
+]
+
+ScriptTable = Annotated[
+    str, PATH_TEXT, Field(description="Table of the other engine, e.g. schema.patients."), Option(metavar="source")
+]
+Dialect = Annotated[str, choice(tuple(ENGINES)), Field(default="duckdb", description="The engine's SQL.")]
+
+
+def replacing(what: str) -> Any:
+    """Return the field of what may be replaced."""
+    return Field(description=f"Replace {what}.")
+
+
+def arguments_of(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a verb's function would get for all that it declares: the values that there are, defaults else."""
+    return {name: values.get(name, parameter.default) for name, parameter in parameters_of(function).items()}

@@ -18,8 +18,7 @@ from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.methods import METHODS
 from sqlanon.models.fields import Parameter
 from sqlanon.models.values import SHARE
-from sqlanon.page.calls import Call
-from sqlanon.page.values import read_value, write_value
+from sqlanon.page.calls import Call, read_value, write_value
 from sqlanon.page.work import Run, Work
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.read_places import MANIFEST

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlanon.plans.chapters import Chapter, Repetition, Section, bind, read
-from sqlanon.plans.plan import Loop, Report, relation_name
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Report, Statement, relation_name
 from sqlanon.plans.templates import Sql, remember
 
 

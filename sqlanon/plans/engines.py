@@ -6,7 +6,22 @@ Options, job files, manifests, refusals and guides read it here; how an engine s
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlanon.plans.marks import ENGINE, OURS, Mark
+OURS = "not implemented by us"
+ENGINE = "not possible on this engine"
+NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Why something is not there. kind: one of the three above. why: the rest of a sentence about what lacks it."""
+
+    kind: str
+    why: str
+
+    def __str__(self) -> str:
+        """Write it as the guide does."""
+        return f"*{self.kind}*{', because' if self.kind == NEVER else ':'} {self.why}"
+
 
 # the keys that a job's source needs, and those that may stand beside them
 Way = tuple[tuple[str, ...], tuple[str, ...]]

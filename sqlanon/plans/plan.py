@@ -6,11 +6,65 @@ from typing import Any, Literal
 
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.coarsening import Coarsening
-from sqlanon.plans.following import Following
 from sqlanon.plans.roles import Roles, resolve_names, split_columns
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.wording import option
+
+Kind = Literal["table", "view", "query"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Hold one SELECT in DuckDB's dialect and the relation it yields.
+
+    `kind` is how an engine keeps the result: `table` (materialized once), `view` (named text),
+    `query` (rows for the driver; nothing stays in the database).
+    `relation` is the quoted name under which later statements read it, empty for a query.
+    `template` is what it was rendered from, `sentence` what it makes. `once`: of a view that numbers rows, one
+    statement alone reads the numbers, so that they need not stay the same. `replaces`: of a loop's table, the relation
+    whose place it takes, under that relation's name, as soon as it is made.
+    """
+
+    name: str
+    sql: str
+    kind: Kind = "table"
+    relation: str = ""
+    template: str = ""
+    once: bool = False
+    sentence: str = ""
+    replaces: str = ""
+
+
+Changed = Literal["leave", "keep"]
+PERSON = {  # what a ledger keeps of a person, with the types
+    **{"person": "UUID", "group_id": "BIGINT", "code": "BIGINT", "entered": "BIGINT", "standing": "VARCHAR"},
+    **{"mark": "BIGINT", "class_mark": "BIGINT", "published": "BIGINT"},
+}
+
+
+@dataclass(frozen=True)
+class Following:
+    """Which release of a ledger is to come, and where the ledger of the one before stands.
+
+    number: of the release, from 1. changed: what becomes of persons whose sensitive value changed. relations: the
+    tables of the ledger by the names that steps read them under, none for the first release. losses: whether nearly
+    everybody may have left. quasi: the columns of the release before. put_off: whether the release before let rows
+    wait though enough had come. chain: what all releases of the ledger are called, and no others.
+    """
+
+    number: int
+    changed: Changed = "leave"
+    relations: Mapping[str, Sql] = field(default_factory=dict)
+    losses: bool = False
+    quasi: tuple[str, ...] = ()
+    put_off: bool = False
+    chain: str = ""
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether there is no release before."""
+        return self.number == 1
+
 
 Row = Mapping[str, Any]
 Nulls = Literal["refuse", "value", "drop"]

@@ -15,9 +15,8 @@ from sqlanon.forms import form_of
 from sqlanon.interruption import visible_or_not
 from sqlanon.methods import METHODS
 from sqlanon.plans.manifest import Manifest, new_manifest
-from sqlanon.plans.plan import Publication, Source, refuse_as_said
+from sqlanon.plans.plan import Publication, Source, Statement, refuse_as_said
 from sqlanon.plans.roles import resolve_names, split_columns
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import ident, order
 from sqlanon.publishing.publish import target_of
 from sqlanon.read_places import refuse_alone

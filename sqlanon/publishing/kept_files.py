@@ -13,8 +13,7 @@ from sqlanon.engines.duckdb.connection import connect
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.methods import METHODS
-from sqlanon.plans.plan import KeptFile, Plan, Row
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import KeptFile, Plan, Row, Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.publishing.release_request import ReleaseRequest
 from sqlanon.read_places import check_new_file, real_path

@@ -18,14 +18,12 @@ from sqlanon.errors import PrivacyWarning, TargetError
 from sqlanon.interruption import has_appeared, visible_or_not
 from sqlanon.key import Key
 from sqlanon.plans.manifest import Manifest, alike_in, new_manifest
-from sqlanon.plans.plan import Plan, Source
+from sqlanon.plans.plan import Plan, Source, Statement
 from sqlanon.plans.roles import resolve_roles
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing import kept_files
-from sqlanon.publishing.follow import in_step, prepared
 from sqlanon.publishing.plan_text import plan_text
-from sqlanon.publishing.release_request import ReleaseRequest
+from sqlanon.publishing.release_request import ReleaseRequest, in_step, prepared
 from sqlanon.publishing.thresholds import require
 from sqlanon.read_places import MANIFEST, refuse_read, refuse_read_directory
 from sqlanon.releases.opening import manifest_at

@@ -1,7 +1,7 @@
 """A release as it was asked for, and how the source, the roles and the tables beside it become a plan."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -10,18 +10,22 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.engines.runner import read_persons
 from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.interruption import hold_back
 from sqlanon.key import Key
+from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
+from sqlanon.ledgers.place import note_directory, note_schema
 from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.models.fields import MOST
 from sqlanon.plans.coarsening import label_tables
-from sqlanon.plans.following import Following
-from sqlanon.plans.plan import Beside, Draws, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
+from sqlanon.plans.manifest import Manifest
+from sqlanon.plans.plan import Beside, Draws, Following, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
 from sqlanon.plans.roles import Roles, resolve_roles
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.publishing.thresholds import Threshold, threshold_of
 from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import Place
+from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, Target
 from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
 from sqlanon.wording import option
 
@@ -254,3 +258,51 @@ def _number(text: str | None) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
+
+
+@contextmanager
+def prepared(
+    asked: ReleaseRequest, engine: Engine, prefix: str
+) -> Iterator[tuple[Plan, tuple[Source, Mapping[str, str]], LedgerRun | None]]:
+    """Prepare a request, and hold the ledger that it names for the block; None where it names none.
+
+    Raises UsageError where the request does not follow what was published under the ledger.
+    """
+    with _ledger_of(asked, engine) as ledger:
+        following = None if ledger is None else ledger.following
+        with prepare(asked, engine, prefix, following=following) as (plan, against):
+            if ledger is not None:
+                ledger.check(plan, asked.identifier, against, asked.place)
+            yield plan, against, ledger
+
+
+def _ledger_of(asked: ReleaseRequest, engine: Engine) -> AbstractContextManager[LedgerRun | None]:
+    if asked.ledger is None:
+        return nullcontext()
+    METHODS[asked.method].refuse_ledger()
+    request = {name: getattr(asked, name) for name in ("identifier", "draws", "unit")}
+    return open_ledger(asked.ledger, engine, asked.key, request, asked.place)
+
+
+@contextmanager
+def in_step(target: Target, ledger: LedgerRun | None, plan: Plan) -> Iterator[Callable[[Manifest], None] | None]:
+    """Write what a ledger will hold, and enter the release's target; give what lets the ledger appear, before it.
+
+    Both appear or neither: the next run can take back a ledger without its release, but make none for a release.
+    """
+    if ledger is None:
+        with target:
+            yield None
+        return
+    assert isinstance(target, DirectoryTarget | SchemaTarget), "a ledger is opened for a release that lasts"
+    schema = note_schema(target.engine, target.schema) if isinstance(target, SchemaTarget) else {}
+    # its rows come first, for a database writes to one file at a time
+    ledger.write_rows(plan.ledger)
+    with target:
+
+        def appear(manifest: Manifest) -> None:
+            # if the release does not appear, `open_ledger` puts the ledger of before back
+            hold_back()
+            ledger.appear(manifest, note_directory(target.staged) if isinstance(target, DirectoryTarget) else schema)
+
+        yield appear

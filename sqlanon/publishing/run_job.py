@@ -17,9 +17,9 @@ from sqlanon.errors import SqlanonError
 from sqlanon.key import Key
 from sqlanon.models import shapes
 from sqlanon.plans.plan import Report
-from sqlanon.publishing.follow import prepared
 from sqlanon.publishing.job_file import Job
 from sqlanon.publishing.publish import publish
+from sqlanon.publishing.release_request import prepared
 from sqlanon.releases.release import Release
 from sqlanon.wording import heard
 

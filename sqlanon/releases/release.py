@@ -15,7 +15,7 @@ from sqlanon.interruption import visible_or_not
 from sqlanon.models.fields import verb
 from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.asked_release import AskedRelease

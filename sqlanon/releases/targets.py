@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, SqlanonError, TargetError, UsageError, raised_as, undone_by
 from sqlanon.interruption import hold_back
 from sqlanon.plans.manifest import Manifest, manifest_text, parse_manifest
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.read_places import MANIFEST, refuse_in_any_release, require_parent
 from sqlanon.releases.companions import write_comments, write_companions

@@ -21,9 +21,8 @@ from sqlanon.models.publication import AgainstQuery, Labels, ScoredBy, Vary
 from sqlanon.models.values import PLACE, PLACES, source_against
 from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source, Statement
 from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases import contents
 from sqlanon.releases.opening import Place

@@ -12,8 +12,7 @@ from sqlanon.errors import VerificationError
 from sqlanon.forms import form_of
 from sqlanon.models.shapes import shown_path
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.plan import LinkedRows, Source
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import LinkedRows, Source, Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.targets import Target

@@ -9,8 +9,7 @@ from textwrap import indent
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans.chapters import TURN
-from sqlanon.plans.plan import Loop, Plan, Report
-from sqlanon.plans.statement import Kind, Statement
+from sqlanon.plans.plan import Kind, Loop, Plan, Report, Statement
 from sqlanon.sql.translate import quote_relation, translate
 from sqlanon.wording import word_marks
 

@@ -8,7 +8,7 @@ from textwrap import indent
 
 from sqlanon.errors import TemplateError
 from sqlanon.plans.chapters import Chapter, Repetition, bind, read
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.wording import option, spoken
 

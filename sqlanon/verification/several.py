@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sqlanon.plans.manifest import one_column, sensitive_tables
 from sqlanon.plans.plan import Source
-from sqlanon.plans.sensitive_tables import one_column, sensitive_tables
 from sqlanon.verification.checks import Check, PublishedTables, Report
 
 LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon.engines.connect import engine_of, open_engine, open_reader
 from sqlanon.errors import UsageError
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement
 from tests.engines.hostile import PUBLISH, refused
 from tests.servers import extra
 

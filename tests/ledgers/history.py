@@ -8,7 +8,7 @@ from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.key import Key
 from sqlanon.methods import republication
-from sqlanon.plans.following import Following
+from sqlanon.plans.plan import Following
 from sqlanon.plans.templates import Sql
 from sqlanon.publishing.release_request import ReleaseRequest, prepare
 from tests.databases import insert

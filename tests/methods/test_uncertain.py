@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon.plans.build import render_query
-from sqlanon.plans.literal_table import constant_table
-from sqlanon.plans.templates import ident
+from sqlanon.plans.templates import constant_table, ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES, PAPERS
 from tests.databases import insert
 from tests.examples import examples

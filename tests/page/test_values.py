@@ -5,8 +5,8 @@ import pytest
 from sqlanon.methods import METHODS
 from sqlanon.methods.uncertain.influence import MATRIX
 from sqlanon.models import values
+from sqlanon.page.calls import read_value, write_value
 from sqlanon.page.state import State
-from sqlanon.page.values import read_value, write_value
 
 TEXTS = {
     int: "7", float: "2.5", bool: "yes", values.SHARE: "0.25", values.BLOCK: "all",

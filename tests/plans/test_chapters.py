@@ -14,8 +14,7 @@ from sqlanon.key import Key
 from sqlanon.plans import chapters, templates
 from sqlanon.plans.build import build, render_query
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Loop, Plan, Publication
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Loop, Plan, Publication, Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.shell_script import write_script
 

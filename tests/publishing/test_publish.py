@@ -16,7 +16,7 @@ from sqlanon import cli
 from sqlanon.cli.app import app
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Statement
 from sqlanon.releases import targets
 from sqlanon.releases.targets import SchemaTarget
 

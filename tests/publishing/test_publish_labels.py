@@ -9,8 +9,8 @@ import sqlanon
 from sqlanon.engines.connect import engine_of
 from sqlanon.errors import DataError, UsageError
 from sqlanon.models.values import COARSEN
+from sqlanon.publishing.plan_text import show_steps
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.publishing.shown_steps import show_steps
 from tests.conftest import METHODS, NASTY_NAMES, NASTY_VALUES
 from tests.databases import connect, database, insert
 

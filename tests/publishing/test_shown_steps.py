@@ -2,8 +2,8 @@ import pytest
 
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.methods.uncertain.influence import Learn
+from sqlanon.publishing.plan_text import show_steps
 from sqlanon.publishing.release_request import ReleaseRequest
-from sqlanon.publishing.shown_steps import show_steps
 
 WORDS = {
     "anatomy": {"l": 3},

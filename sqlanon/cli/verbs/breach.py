@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sqlanon.api import judgement
-from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
 from sqlanon.cli.console import Format, say, write_out
 from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import Session
 from sqlanon.errors import UsageError
+from sqlanon.models.publication import arguments_of
 
 if TYPE_CHECKING:
     from sqlanon.breaches.analysis import BreachQuestion

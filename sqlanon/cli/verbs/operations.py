@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sqlanon.api import operations
-from sqlanon.api.verbs import arguments_of
 from sqlanon.cli.app import command
 from sqlanon.cli.console import Format, say, write_out
 from sqlanon.cli.declared import Values, command_of
@@ -20,6 +19,7 @@ from sqlanon.cli.publication import refuse_place, show_publication, words_agains
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_engine
 from sqlanon.errors import SqlanonError, UsageError
+from sqlanon.models.publication import arguments_of
 
 if TYPE_CHECKING:
     from sqlanon.publishing.run_job import JobLog

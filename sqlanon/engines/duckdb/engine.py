@@ -18,8 +18,7 @@ from sqlanon.engines.statement_text import creation_text, typed
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.plan import Source
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Source, Statement
 from sqlanon.plans.templates import Sql, ident, literal, template_of
 
 if TYPE_CHECKING:

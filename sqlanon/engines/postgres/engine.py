@@ -29,8 +29,7 @@ from sqlanon.engines.statement_text import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.plan import Source, find_floats
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Source, Statement, find_floats
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
 from sqlanon.wording import option

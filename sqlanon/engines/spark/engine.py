@@ -24,8 +24,7 @@ from sqlanon.engines.statement_text import translate_for_engine, typed
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
-from sqlanon.plans.plan import Source, find_floats
-from sqlanon.plans.statement import Statement
+from sqlanon.plans.plan import Source, Statement, find_floats
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.bound_constants import bind_constants
 from sqlanon.sql.sources.queried_source import QueriedSource

@@ -8,7 +8,7 @@ from sqlanon.estimation.cells.places import compares_alone, places_of
 from sqlanon.estimation.cells.tables import CellTables
 from sqlanon.estimation.release_tables import select_columns
 from sqlanon.estimation.temporary_tables import Steps
-from sqlanon.methods.mondrian.read_manifest import described, held_table
+from sqlanon.methods.mondrian.attributes import described, held_table
 from sqlanon.plans.templates import Sql, ident
 
 if TYPE_CHECKING:

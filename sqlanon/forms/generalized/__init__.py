@@ -9,12 +9,11 @@ from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
 from sqlanon.forms.form import NO_GROUPS, NOT_COMPLETED, Form, Presence, Tables
 from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
-from sqlanon.methods.mondrian.read_manifest import described as read_attributes
+from sqlanon.methods.mondrian.attributes import described as read_attributes
 from sqlanon.models.shapes import record, whole, word
 from sqlanon.plans.coarsening import Coarsening
-from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.marks import Mark
-from sqlanon.plans.sensitive_tables import sensitive_tables
+from sqlanon.plans.engines import Mark
+from sqlanon.plans.manifest import Manifest, sensitive_tables
 from sqlanon.verification.checks import PublishedTables, Report
 from sqlanon.verification.types import SINGLE, TEXT, Layout
 

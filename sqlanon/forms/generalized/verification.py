@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from sqlanon.adversary.voter_list import boxes_query, name_answers, read_voters
-from sqlanon.methods.mondrian.attributes import Attribute
-from sqlanon.methods.mondrian.read_manifest import described, held_table
-from sqlanon.plans.manifest import Manifest
+from sqlanon.methods.mondrian.attributes import Attribute, described, held_table
+from sqlanon.plans.manifest import Manifest, sensitive_tables
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
-from sqlanon.plans.sensitive_tables import sensitive_tables
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report
 from sqlanon.verification.linkage import count_misplaced

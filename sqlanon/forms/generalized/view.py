@@ -16,8 +16,7 @@ from sqlanon.adversary.view import (
 from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
 from sqlanon.forms.generalized.verification import covered_values, is_frequent, shapes_of
-from sqlanon.methods.mondrian.attributes import Attribute
-from sqlanon.methods.mondrian.read_manifest import described
+from sqlanon.methods.mondrian.attributes import Attribute, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.templates import Sql

@@ -11,9 +11,8 @@ from sqlanon.forms.estimate_script import write_group_script
 from sqlanon.forms.form import SINCE, Form, Presence, Tables
 from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.models.shapes import either, number, record, whole, word
-from sqlanon.plans.manifest import Manifest, follows, of_people
-from sqlanon.plans.marks import Mark
-from sqlanon.plans.sensitive_tables import sensitive_tables
+from sqlanon.plans.engines import Mark
+from sqlanon.plans.manifest import Manifest, follows, of_people, sensitive_tables
 from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.verification.types import SINGLE, WHOLE, Layout
 

@@ -12,9 +12,8 @@ from sqlanon.forms.estimate_script import write_row_script
 from sqlanon.forms.form import NO_GROUPS, SINCE, Form, Table, Tables
 from sqlanon.forms.schema_parts import ROLES, SHARE
 from sqlanon.models.shapes import by_column, number, record, several, whole, word
-from sqlanon.plans.manifest import Manifest, departed, follows
-from sqlanon.plans.marks import Mark
-from sqlanon.plans.sensitive_tables import value_lists
+from sqlanon.plans.engines import Mark
+from sqlanon.plans.manifest import Manifest, departed, follows, value_lists
 from sqlanon.verification.checks import Check, PublishedTables
 from sqlanon.verification.types import SINGLE, Layout
 from sqlanon.wording import option

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.forms.randomized import RANDOMIZED
-from sqlanon.plans.manifest import Manifest, departed, follows
+from sqlanon.plans.manifest import Manifest, departed, follows, value_lists
 from sqlanon.plans.plan import Row, Source
-from sqlanon.plans.sensitive_tables import value_lists
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, equal_figures
 from sqlanon.verification.linkage import count_misplaced

@@ -16,17 +16,17 @@ from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Method, Reports, Steps, Strength
 from sqlanon.methods.internal_names import quasi_names, sensitive_names, tie_names
 from sqlanon.methods.mondrian.attributes import (
+    RECORDED,
     Attribute,
     described_attributes,
     name_columns,
     read_attributes,
 )
-from sqlanon.methods.mondrian.read_manifest import RECORDED
 from sqlanon.methods.uniqueness import check_sensitive
 from sqlanon.models.fields import Option
 from sqlanon.models.publication import Hierarchies, Publication
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.marks import ENGINE, NEVER, Mark
+from sqlanon.plans.engines import ENGINE, NEVER, Mark
 from sqlanon.plans.plan import Beside, Request
 
 NAME = "mondrian"

@@ -14,9 +14,8 @@ from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned
 from sqlanon.methods.several import SeveralColumns, attributes_of
 from sqlanon.plans.build import render_query
-from sqlanon.plans.plan import Beside, Request, relation_name
+from sqlanon.plans.plan import Beside, Request, Statement, relation_name
 from sqlanon.plans.roles import free_name, split_columns
-from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 

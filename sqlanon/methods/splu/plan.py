@@ -18,8 +18,7 @@ from sqlanon.methods import grouping, macro_steps, republication
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Blocks
 from sqlanon.methods.splu import randomization
-from sqlanon.methods.splu.binomial import ALPHA, EPSILON, MOST_SMALL, TARGET_ERROR
-from sqlanon.methods.splu.large_counts import LEAST_EPSILON, LEAST_TARGET_ERROR
+from sqlanon.methods.splu.binomial import ALPHA, EPSILON, LEAST_EPSILON, LEAST_TARGET_ERROR, MOST_SMALL, TARGET_ERROR
 from sqlanon.methods.splu.randomization import (
     TOO_SMALL,
     Randomization,

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from sqlanon.errors import UsageError
 from sqlanon.models.shapes import LONGEST_TEXT
-from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Row
+from sqlanon.plans.templates import constant_table
 
 MOST_LEVELS = 64
 SHOWN = 10  # values that a message names

@@ -13,10 +13,9 @@ from typing import Any
 from sqlanon.errors import UsageError
 from sqlanon.models.values import HERE, PLACE, Here, parameter_table
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.literal_table import constant_table
 from sqlanon.plans.plan import Beside, Row
 from sqlanon.plans.roles import Roles, free_name
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.templates import Sql, constant_table
 
 SHOWN = 20  # faults that a message names
 

@@ -23,7 +23,7 @@ from sqlanon.models.fields import Option
 from sqlanon.models.publication import Hierarchies, Publication
 from sqlanon.models.values import COLUMN, COLUMNS, FILE, FilePath, Names
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.marks import ENGINE, NEVER, OURS, Mark
+from sqlanon.plans.engines import ENGINE, NEVER, OURS, Mark
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 

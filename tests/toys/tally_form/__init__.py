@@ -15,8 +15,8 @@ from sqlanon.forms.form import Form, Tables
 from sqlanon.forms.schema_parts import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, counts
 from sqlanon.models.shapes import record, whole
 from sqlanon.plans.build import render_query
+from sqlanon.plans.engines import OURS, Mark
 from sqlanon.plans.manifest import Manifest
-from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
 from sqlanon.verification.types import SINGLE, Layout

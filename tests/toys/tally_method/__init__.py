@@ -15,7 +15,7 @@ from sqlanon.methods.internal_names import quasi_names
 from sqlanon.models.fields import Option
 from sqlanon.models.publication import Publication
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.marks import NEVER, OURS, Mark
+from sqlanon.plans.engines import NEVER, OURS, Mark
 from sqlanon.plans.plan import Request, Row
 from sqlanon.plans.roles import free_name
 
