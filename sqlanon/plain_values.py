@@ -83,3 +83,12 @@ def visible(text: str) -> str:
 def shorten_hashes(text: str) -> str:
     """Write every sha256 in a text by its first digits."""
     return re.sub(r"\b([0-9a-f]{8})[0-9a-f]{56}\b", r"\1…", text)
+
+
+_ORDERED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+            "UHUGEINT", "DOUBLE", "FLOAT", "DECIMAL", "DATE", "TIME", "TIMESTAMP")  # fmt: skip
+
+
+def is_ordered(type_name: str) -> bool:
+    """Tell whether values of a type have distances by order."""
+    return type_name.upper().startswith(_ORDERED)

@@ -20,9 +20,9 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from sqlanon.html_tables import write_paragraphs, write_table, write_text
 from sqlanon.plain_values import words
 from sqlanon.plans.templates import TemplateLoader, ident
+from sqlanon.text_tables import write_paragraphs, write_table, write_text
 from sqlanon.wording import advice, option
 
 _ROOT = Path(__file__).resolve().parent

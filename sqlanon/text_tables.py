@@ -1,13 +1,14 @@
 """Format tables for the terminal: numbers and short texts never wrap, on a narrow one each row becomes a block."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sqlanon.plain_values import cell, visible
+from sqlanon.plain_values import cell, plain, visible, words
 
 WIDTH = 160  # letters of a line into a pipe, a file or a notebook's cell
 _GAP = 2  # letters between columns
@@ -78,3 +79,31 @@ def _write_blocks(names: Sequence[str], texts: Sequence[Sequence[str]]) -> str:
         for line in texts
     )
     return "\n".join(blocks) or "  ".join(names) + "\n"
+
+
+# notebooks differ: some align every cell to the right, some leave no room between cells
+_CELL = "padding:.25em .5em;vertical-align:top"
+_TEXT = f"{_CELL};text-align:left"
+
+
+def write_text(value: object) -> str:
+    """Return a value as a terminal shows it, with nothing in it that a browser would act on."""
+    return escape(visible(words(plain(value))))
+
+
+def write_table(heads: Sequence[str], lines: Iterable[Sequence[object]], caption: str = "") -> str:
+    """Return a table of figures and texts (values of a database as `cell` writes them); blank heads are left out."""
+    title = f'<caption style="text-align:left">{write_text(caption)}</caption>' if caption else ""
+    names = "".join(f'<th scope="col" style="{_TEXT}">{write_text(name)}</th>' for name in heads)
+    head = f"<tr>{names}</tr>" if any(heads) else ""
+    rows = ("".join(map(_write_cell, line)) for line in lines)
+    return f"<table>{title}{head}{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _write_cell(value: object) -> str:
+    return f'<td style="{_TEXT if isinstance(value, str) else _CELL}">{write_text(value)}</td>'
+
+
+def write_paragraphs(texts: Iterable[str]) -> str:
+    """Return a paragraph for each text."""
+    return "".join(f"<p>{write_text(text)}</p>" for text in texts)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
 
-from sqlanon.html_tables import write_text
 from sqlanon.plain_values import visible
+from sqlanon.text_tables import write_text
 from sqlanon.wording import spoken
 
 SUMMARY, MOST_SAID = 100, 600  # letters of a line of a summary, and of all that it says in words

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.charts.lines import Bar, write_bars
-from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.prose import write, write_parts
+from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:

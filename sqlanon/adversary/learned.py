@@ -18,7 +18,7 @@ from sqlanon.adversary.features import Feature, find_features
 from sqlanon.adversary.groups import Pairs
 from sqlanon.adversary.shown import Shown
 from sqlanon.adversary.view import View
-from sqlanon.ordered_types import is_ordered
+from sqlanon.plain_values import is_ordered
 from sqlanon.plans.templates import Sql
 
 Array = NDArray[np.float64]

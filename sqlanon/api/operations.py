@@ -88,8 +88,7 @@ def run(
     job: a YAML file. Returns the Release; its `notes` say what to know. Raises UsageError, with the line, for what is
     not a job, DataError where this data does not allow it or a threshold is missed.
     """
-    from sqlanon.publishing.job_file import read_job
-    from sqlanon.publishing.run_job import open_engine_of, run_job
+    from sqlanon.publishing.job_file import open_engine_of, read_job, run_job
 
     described = read_job(Path(job))
     return run_job(described, open_engine_of(described))

@@ -29,7 +29,7 @@ from sqlanon.breaches.enumeration import (
 )
 from sqlanon.breaches.small_pieces import MOST_NODES, measure_cases
 from sqlanon.engines.base import Engine
-from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source, statements_of

@@ -14,13 +14,13 @@ from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, TargetError, raised_as
-from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.models.fields import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Report, Statement, relation_name
 from sqlanon.plans.templates import Sql
+from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 
 TOP_COUNT = 20

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from sqlanon.html_tables import write_table, write_text
+from sqlanon.text_tables import write_table, write_text
 
 
 def write_figure(body: str, caption: str, heads: Sequence[str] = (), lines: Iterable[Sequence[object]] = ()) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlanon.html_tables import write_text
 from sqlanon.plain_values import visible
+from sqlanon.text_tables import write_text
 
 RELEASE, SOURCE, FAINT = "#2f7fc1", "#c2571a", "#8a8a8a"  # all at 3:1 or more on white and on near-black
 _LONGEST = 80  # letters of a name

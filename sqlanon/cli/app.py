@@ -14,7 +14,7 @@ from typing import Any, cast
 import typer
 from typer.core import TyperGroup
 
-from sqlanon.cli.help_page import Command
+from sqlanon.cli.declared import Command
 from sqlanon.errors import UsageError
 from sqlanon.loaded import Loaded
 from sqlanon.removed import removed

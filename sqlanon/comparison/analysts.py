@@ -18,7 +18,7 @@ from sqlanon.comparison.workload import (
     write_constant,
 )
 from sqlanon.errors import DataError
-from sqlanon.ordered_types import is_ordered
+from sqlanon.plain_values import is_ordered
 from sqlanon.plans.templates import Sql, ident
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.adversary.findings import CLEAR
 from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars
-from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain, records
+from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:

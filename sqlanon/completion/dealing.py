@@ -18,7 +18,7 @@ import numpy as np
 from sqlanon.completion.learning import MOST_PAIRS, MOST_ROWS, Model
 from sqlanon.completion.model_rows import ModelRows, salt_of
 from sqlanon.engines.base import Engine
-from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.estimation.failures import load_readable, refuse_unsound
 from sqlanon.estimation.temporary_tables import inline
 from sqlanon.estimators.evidence import Array

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
-from sqlanon.ordered_types import is_ordered
+from sqlanon.plain_values import is_ordered
 from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql, ident
 

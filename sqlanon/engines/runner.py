@@ -3,17 +3,22 @@
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import undone_by
+from sqlanon.errors import SqlanonError, TemplateError, UsageError, raised_as, undone_by
 from sqlanon.key import Key
-from sqlanon.plans.build import render_queries
+from sqlanon.plans.build import build, render_queries
 from sqlanon.plans.chapters import TURN, Chapter
-from sqlanon.plans.plan import Loop, Plan, Report, Row, Statement, refuse_as_said
-from sqlanon.plans.templates import Sql
+from sqlanon.plans.plan import Loop, Plan, Report, Row, Statement, refuse_as_said, relation_name
+from sqlanon.plans.templates import Sql, ident
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 log = logging.getLogger("sqlanon")
 
@@ -115,3 +120,72 @@ def _run_loop(loop: Loop, engine: Engine, watch: Callable[[Statement, float], No
                 made.append(statement)
         engine.drop([one.relation for one in made])
     return {**row, "turns": turn}
+
+
+def creation_text(statement: Statement, sql: str, lasting: bool) -> str:
+    """Return what keeps a statement's rows or text under its relation's name; a query's `sql` as it is."""
+    if statement.kind == "query":
+        return sql
+    what = "table" if lasting else f"temporary {statement.kind}"
+    return f"create {what} {statement.relation} as\n{sql}"
+
+
+def typed(wanted: Mapping[str, str], found: Mapping[str, str]) -> str:
+    """Return a select list of columns with the types that are wanted. found: those that they have."""
+    columns = ((ident(name), sql_type == found[name], sql_type) for name, sql_type in wanted.items())
+    return ", ".join(name if same else f"cast({name} as {sql_type}) as {name}" for name, same, sql_type in columns)
+
+
+def translate_for_engine(sql: str, dialect: str) -> str:
+    """Translate SQL that an engine is to run; raise UsageError where it cannot be said there."""
+    from sqlanon.sql.translate import translate  # sqlglot is slow to import, and DuckDB's SQL needs no translation
+
+    with raised_as(UsageError, f"{dialect} cannot run this", TemplateError):
+        return translate(sql, dialect)
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error: the lines behind it quote the statement, with its names and constants."""
+    return str(error).strip().partition("\n")[0]
+
+
+@dataclass
+class ChapterRun:
+    """What the chapters of one question have made in a database so far.
+
+    relations: by the names under which chapters read them; a newer one takes the place of an older. made: what is to
+    be dropped. named: all names that were given so far.
+    """
+
+    engine: Engine
+    relations: dict[str, Sql] = field(default_factory=dict)
+    prefix: str = field(default_factory=fresh_prefix)
+    made: list[str] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
+
+    def build(self, written: Sequence[Chapter]) -> list[Statement | Report | Loop]:
+        """Render chapters; what they make stands for those that are written later on."""
+        steps = build(written, self.prefix, self.relations, self.engine.dialect, self.named)
+        made = [step for step in steps if isinstance(step, Statement)]
+        self.named |= {statement.relation for statement in made}
+        self.relations |= {statement.name: Sql(statement.relation) for statement in made}
+        return [*steps]
+
+    def take(self, written: Sequence[Chapter]) -> dict[str, Any]:
+        """Run chapters; return the rows of their reports by name."""
+        return run_steps(self.build(written), self.engine, self.made)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of a relation, in the order in which it is written."""
+        return self.engine.rows(f"select * from {self.relations[name]}")
+
+    def keep(self, name: str, frame: "pd.DataFrame") -> None:
+        """Put a table of the driver's beside the relations."""
+        self.relations[name] = relation_name(self.prefix, name)
+        self.made.append(str(self.relations[name]))
+        self.engine.keep_frame(self.relations[name], frame)
+
+    def drop(self, kept: Sequence[str] = ()) -> None:
+        """Forget all relations but some; an engine that failed may refuse that as well."""
+        with suppress(SqlanonError):
+            self.engine.drop([relation for relation in self.made if relation not in kept])

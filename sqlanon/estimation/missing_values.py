@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Sequence
 
 from sqlanon.estimation.failures import overlooked
 from sqlanon.estimation.temporary_tables import MOST_REMEMBERED_CONSTANTS, Workspace, cut
-from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison
+from sqlanon.wording import find_near
 
 MOST_COMPARED = 2_000  # a misspelt text is compared with at most so many published ones
 CHUNK = 200  # constants that are looked for by one query

@@ -9,8 +9,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError, UsageError, raised_as
 from sqlanon.estimation.session import Session
 from sqlanon.forms.estimate_script import first_views, weight_name
-from sqlanon.forms.schema_parts import BALANCES
-from sqlanon.models.shapes import Shape
+from sqlanon.models.shapes import NAME, Shape, either, number, record, several, text, whole, word
 from sqlanon.plain_values import plain
 from sqlanon.plans.engines import OURS, Mark
 from sqlanon.plans.manifest import Manifest, departed, of_people
@@ -25,6 +24,23 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     from sqlanon.adversary.view import View
     from sqlanon.completion.complete_release import Chain
+
+
+# what the manifests of several forms say of their columns and checks
+SHARE = number(0, 1)
+COMPARED = either(record({"added_rows": word(0), "missing_rows": whole()}), word("holds", "not run"))
+BALANCES = {"quasi_rows": COMPARED, "sensitive_counts": COMPARED}
+SORTED = {"row_order": word("sorted")}
+SIZES = {"smallest_group": whole(), "largest_group": whole()}
+ROLES = {"quasi": several(NAME, 1), "sensitive": several(NAME, 1)}
+GROUP_ROLES = {**ROLES, "group": NAME, "count": NAME}
+PROVED_OTHERWISE = text(r"\d{1,18} groups mix signatures: verify with --background")
+
+
+def counts(*names: str) -> Shape:
+    """Return the shape of an object of counts."""
+    return record({}, {name: whole() for name in names})
+
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines

@@ -8,7 +8,7 @@ from typing import Any
 from sqlanon.bounded_files import parse_json
 from sqlanon.errors import SourceError, TargetError
 from sqlanon.models import shapes
-from sqlanon.plans.plan import PERSON
+from sqlanon.plans.plan import PERSON, Changed
 from sqlanon.plans.templates import Sql
 from sqlanon.version import VERSION
 
@@ -124,3 +124,14 @@ def parse_history(text: object, named: str) -> tuple[dict[str, Any], tuple[Mappi
         raise SourceError(f"{named!r} says what no ledger does: {wrong}")
     releases, seal = tuple(description.pop("releases")), description.pop("seal", "")
     return description, releases, seal
+
+
+@dataclass(frozen=True)
+class LedgerRequest:
+    """The ledger that a release is published under, and what may differ from the release before."""
+
+    path: str
+    changed: Changed = "leave"
+    since: str | None = None
+    expect_departures: bool = False
+    new_quasi: bool = False

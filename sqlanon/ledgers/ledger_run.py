@@ -12,9 +12,8 @@ from sqlanon.engines.runner import fresh_prefix
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError, undone_by
 from sqlanon.key import Key
 from sqlanon.ledgers import newest, refusals, seal
-from sqlanon.ledgers.contents import Contents, history_text, unknown_words
+from sqlanon.ledgers.contents import Contents, LedgerRequest, history_text, unknown_words
 from sqlanon.ledgers.place import LedgerFile, Note, note_path, read_note
-from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.ledgers.store import attached, keeper_of, write_description, write_tables, writing
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import PERSON, Following, Plan, Source

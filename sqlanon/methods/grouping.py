@@ -12,13 +12,13 @@ from pydantic import Field
 
 from sqlanon.methods import packing
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.internal_names import (
+from sqlanon.methods.packing import (
+    Layout,
     identifier_names,
     identity_names,
     quasi_names,
     sensitive_names,
 )
-from sqlanon.methods.packing import Layout
 from sqlanon.models.fields import Option
 from sqlanon.models.values import BLOCK
 from sqlanon.plans.chapters import Chapter

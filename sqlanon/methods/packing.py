@@ -9,7 +9,6 @@ cannot ask, has columns. The chapter is `sql_templates/packing.sql.j2`.
 
 from collections.abc import Mapping
 
-from sqlanon.methods.internal_names import quasi_names
 from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Request, Row, Statement
 from sqlanon.plans.templates import Sql
@@ -63,3 +62,31 @@ def layout_of(request: Request) -> Layout | None:
 def payload_quasi(request: Request, layout: Layout | None) -> tuple[str, ...]:
     """Return the columns that hold the quasi values of the rows that are drawn for."""
     return quasi_names(request) if layout is None else (PACKED,)
+
+
+def quasi_names(request: Request) -> tuple[str, ...]:
+    """Return the names of the quasi columns in our relations."""
+    return tuple(f"quasi_{number}" for number, _ in enumerate(request.roles.quasi, start=1))
+
+
+def identifier_names(request: Request) -> tuple[str, ...]:
+    """Return the names of the identifier columns in our relations."""
+    return tuple(f"identifier_{number}" for number, _ in enumerate(request.roles.identifier, start=1))
+
+
+def sensitive_names(request: Request) -> tuple[str, ...]:
+    """Return the names of the sensitive columns in our relations: the first is the one that is grouped next."""
+    return ("sensitive", *(f"sensitive_{number}" for number in range(2, len(request.roles.sensitive) + 1)))
+
+
+def identity_names(request: Request) -> tuple[str, ...]:
+    """Return the column that tells rows apart when they are drawn for."""
+    if request.draws == "random":
+        return ()
+    # under a given key rows are told apart by what they are, so that the storage order decides nothing
+    return ("row_number",) if request.identity == "number" else ("identity",)
+
+
+def tie_names(request: Request) -> tuple[str, ...]:
+    """Return the second draw of a row, by which rows whose first ones are equal are told apart alike everywhere."""
+    return ("tie",) if request.draws == "keyed" and request.identity != "number" else ()

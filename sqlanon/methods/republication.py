@@ -23,7 +23,7 @@ from dataclasses import replace
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Steps
 from sqlanon.methods.grouping import Attribute, Grouping
-from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.packing import quasi_names
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import PERSON, Following, Row

@@ -14,14 +14,15 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Reports, Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute
-from sqlanon.methods.internal_names import (
+from sqlanon.methods.packing import (
+    Layout,
     identifier_names,
     identity_names,
+    payload_quasi,
     quasi_names,
     sensitive_names,
     tie_names,
 )
-from sqlanon.methods.packing import Layout, payload_quasi
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter

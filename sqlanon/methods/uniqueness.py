@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sqlanon.methods.base import Design, Steps
-from sqlanon.methods.internal_names import quasi_names, sensitive_names
+from sqlanon.methods.packing import quasi_names, sensitive_names
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row
 

@@ -37,9 +37,8 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 from sqlanon.errors import UsageError
 from sqlanon.models.shapes import Shape
 from sqlanon.models.values import PATH_NAME, Here, Kind, refused
-from sqlanon.near_texts import find_near
 from sqlanon.removed import removed
-from sqlanon.wording import option, spoken
+from sqlanon.wording import find_near, option, spoken
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,7 +8,6 @@ from typing import Any
 
 from nicegui import ui
 
-from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods import METHODS
 from sqlanon.models.fields import Parameter
 from sqlanon.page.state import ROLES, State
@@ -16,6 +15,7 @@ from sqlanon.page.view import View, put
 from sqlanon.plain_values import records
 from sqlanon.prose import write
 from sqlanon.read_places import MANIFEST
+from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Section, Verdict
 from sqlanon.wording import spoken
 

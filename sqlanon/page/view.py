@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 from nicegui.element import Element
 
-from sqlanon.html_tables import write_paragraphs, write_text
 from sqlanon.page.state import State
+from sqlanon.text_tables import write_paragraphs, write_text
 from sqlanon.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from sqlanon.errors import UsageError
-from sqlanon.near_texts import find_near
-from sqlanon.wording import option
+from sqlanon.wording import find_near, option
 
 NO_COLUMN = "no column {missing} in the source; its columns are {columns}"
 NAMELESS = "the first line of the file is to hold the names of its columns, and seems not to"

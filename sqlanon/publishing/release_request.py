@@ -12,9 +12,9 @@ from sqlanon.engines.runner import read_persons
 from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.interruption import hold_back
 from sqlanon.key import Key
+from sqlanon.ledgers.contents import LedgerRequest
 from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
 from sqlanon.ledgers.place import note_directory, note_schema
-from sqlanon.ledgers.request import LedgerRequest
 from sqlanon.methods import METHODS
 from sqlanon.models.fields import MOST
 from sqlanon.plans.coarsening import label_tables

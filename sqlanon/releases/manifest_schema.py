@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sqlanon.forms import form_of_method
-from sqlanon.forms.schema_parts import ROLES
+from sqlanon.forms.form import ROLES
 from sqlanon.methods import METHODS
 from sqlanon.models.shapes import (
     Path,

@@ -10,19 +10,18 @@ import sqlanon
 from sqlanon.engines.base import Engine
 from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError, SqlanonError
-from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.interruption import visible_or_not
 from sqlanon.models.fields import verb
-from sqlanon.near_texts import find_near
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.read_places import MANIFEST
 from sqlanon.releases.asked_release import AskedRelease
 from sqlanon.releases.opening import RELEASE, find_in_directory, find_in_schema, releases_in
+from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.wording import option, spoken
+from sqlanon.wording import find_near, option, spoken
 
 if TYPE_CHECKING:
     import duckdb

@@ -14,7 +14,6 @@ from sqlanon.charts.figure import write_figure
 from sqlanon.charts.lines import Bar, write_bars, write_intervals
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
-from sqlanon.html_tables import write_table
 from sqlanon.models.fields import verb
 from sqlanon.plain_values import plain, words
 from sqlanon.prose import as_made, write
@@ -22,6 +21,7 @@ from sqlanon.read_places import check_new_file
 from sqlanon.releases.companions import describe_columns
 from sqlanon.releases.release import Release
 from sqlanon.reports.facts import Facts, Frequencies, count_sizes, count_values
+from sqlanon.text_tables import write_table
 from sqlanon.verdicts import Section, Verdict, write_summary
 from sqlanon.version import VERSION
 from sqlanon.wording import option, spoken

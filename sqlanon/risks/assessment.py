@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine, count_called
-from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.engines.coarser_source import coarsen_source
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.errors import DataError, UsageError
-from sqlanon.ordered_types import is_ordered
+from sqlanon.plain_values import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import NAMELESS, is_nameless

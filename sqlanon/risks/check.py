@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.prose import write
 from sqlanon.risks.limits import Measure
+from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:

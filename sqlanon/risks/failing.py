@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sqlanon.atomic_files import write_atomically
-from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.errors import TargetError
-from sqlanon.ordered_types import is_ordered
+from sqlanon.plain_values import is_ordered
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.read_places import check_new_file

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import Coarsening, example_rule
 from sqlanon.plans.plan import Source

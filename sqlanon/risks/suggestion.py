@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.chapter_run import ChapterRun
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source

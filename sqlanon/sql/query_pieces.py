@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.errors import QueryError
-from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Comparison, Piece, Role
 from sqlanon.sql.grammar import CLAUSE_NAMES, GRAMMAR
 from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write_expression
+from sqlanon.wording import find_near
 
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 # each as it is said of its left side, and of its right one

@@ -18,7 +18,6 @@ import sqlglot.errors
 from sqlglot import TokenType, exp
 
 from sqlanon.errors import QueryError
-from sqlanon.near_texts import find_near
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.grammar import (
     ARITHMETIC,
@@ -32,6 +31,7 @@ from sqlanon.sql.grammar import (
     TYPES,
     UNITS,
 )
+from sqlanon.wording import find_near
 
 
 def split_queries(text: str) -> list[tuple[int, str]]:

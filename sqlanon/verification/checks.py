@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.errors import UsageError
-from sqlanon.html_tables import write_table
 from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
@@ -19,6 +18,7 @@ from sqlanon.plans.plan import LinkedRows, Row, Source, read_order
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.sources.queried_source import CoarserSource
+from sqlanon.text_tables import write_table
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 from sqlanon.wording import option
 

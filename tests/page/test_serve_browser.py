@@ -16,8 +16,8 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.html_tables import write_text
 from sqlanon.plain_values import plain, words
+from sqlanon.text_tables import write_text
 from tests.command import Shell
 from tests.conftest import ROOT
 from tests.page.conftest import KEY, Tab, serve

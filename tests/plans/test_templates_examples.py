@@ -12,8 +12,8 @@ import re
 
 import pytest
 
-from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.engines.duckdb.engine import DuckDBEngine
+from sqlanon.engines.runner import ChapterRun
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident, literal, template_root
 from tests.databases import connect

@@ -9,7 +9,7 @@ import typer
 
 from sqlanon.cli.app import command
 from sqlanon.errors import UsageError
-from sqlanon.near_texts import find_near
+from sqlanon.wording import find_near
 
 PACKAGE = Path(__file__).resolve().parents[2]
 # guides of earlier versions, and those that hold what these said
@@ -65,8 +65,7 @@ def guide(
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the formats that last as JSON schemas, by their names: what sqlanon writes for others, and reads."""
     from sqlanon.ledgers.contents import ledger_schema
-    from sqlanon.publishing.job_file import job_schema
-    from sqlanon.publishing.run_job import log_schema
+    from sqlanon.publishing.job_file import job_schema, log_schema
     from sqlanon.releases.manifest_schema import release_schema
 
     return {"release": release_schema(), "ledger": ledger_schema(), "job": job_schema(), "log": log_schema()}

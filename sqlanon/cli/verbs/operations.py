@@ -22,7 +22,7 @@ from sqlanon.errors import SqlanonError, UsageError
 from sqlanon.models.publication import arguments_of
 
 if TYPE_CHECKING:
-    from sqlanon.publishing.run_job import JobLog
+    from sqlanon.publishing.job_file import JobLog
 
 
 @command(epilog="Example: sqlanon run nightly.yml")
@@ -45,21 +45,20 @@ def run(
     is missed, and what stood at the target stands. A run that died leaves nothing; run it again.
     """
     from sqlanon.cli import display
-    from sqlanon.publishing import run_job
-    from sqlanon.publishing.job_file import read_job
+    from sqlanon.publishing import job_file
 
     job = values["job"]
-    lines = run_job.JobLog(sys.stderr, job) if log == "json" else None
+    lines = job_file.JobLog(sys.stderr, job) if log == "json" else None
     with nullcontext(say) if lines is None else _notes_in_json(lines) as tell:
-        described = read_job(job)
-        engine = run_job.open_engine_of(described, check, **asdict(limits))
+        described = job_file.read_job(job)
+        engine = job_file.open_engine_of(described, check, **asdict(limits))
         if check:
-            for note in run_job.check_job(described, engine):
+            for note in job_file.check_job(described, engine):
                 tell(note)
             tell(f"{job} describes a job that fits its source")
             return
         with display.progress() if lines is None else lines.of_steps():
-            release = run_job.run_job(described, engine)
+            release = job_file.run_job(described, engine)
         display.show_mapping(release.manifest, "json")
         for note in release.notes:
             tell(note)

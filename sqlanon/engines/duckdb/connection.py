@@ -14,7 +14,7 @@ import duckdb
 
 from sqlanon.atomic_files import OwnedFolder, remove_dead_folders
 from sqlanon.engines.duckdb.errors import describe_unopened
-from sqlanon.engines.statement_text import first_line
+from sqlanon.engines.runner import first_line
 from sqlanon.errors import SourceError, UsageError
 from sqlanon.interruption import interruptible
 from sqlanon.plans.templates import literal

@@ -14,7 +14,7 @@ from sqlanon.engines.duckdb.connection import escape_pattern
 from sqlanon.engines.duckdb.errors import translate_error
 from sqlanon.engines.duckdb.sources import find_source
 from sqlanon.engines.duckdb.text_files import Reading
-from sqlanon.engines.statement_text import creation_text, typed
+from sqlanon.engines.runner import creation_text, typed
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError, raised_as
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES

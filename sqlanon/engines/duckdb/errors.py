@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.engines.statement_text import first_line
+from sqlanon.engines.runner import first_line
 from sqlanon.errors import (
     DataError,
     InterruptedRunError,

@@ -18,12 +18,11 @@ from sqlanon.engines.duckdb.connection import escape_pattern
 from sqlanon.engines.duckdb.errors import MISSING_EXTENSION, describe_convertible
 from sqlanon.engines.duckdb.text_files import read_folders, read_typed, refuse_nul
 from sqlanon.errors import SourceError, SqlanonError, raised_as
-from sqlanon.near_texts import find_near
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.roles import SourceColumns
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.sql.sources.queried_source import QueriedSource
-from sqlanon.wording import option
+from sqlanon.wording import find_near, option
 
 if TYPE_CHECKING:
     from sqlanon.engines.duckdb.engine import DuckDBEngine

@@ -23,9 +23,15 @@ from sqlanon.engines.postgres.catalogs import (
     type_name,
     whole_number,
 )
-from sqlanon.engines.postgres.connection import SETTINGS, translated_errors
-from sqlanon.engines.postgres.settings import FEW_ROWS, pinned, quarters_for, settings_for
-from sqlanon.engines.statement_text import creation_text, translate_for_engine
+from sqlanon.engines.postgres.connection import (
+    FEW_ROWS,
+    SETTINGS,
+    pinned,
+    quarters_for,
+    settings_for,
+    translated_errors,
+)
+from sqlanon.engines.runner import creation_text, translate_for_engine
 from sqlanon.errors import SourceError, SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import translate_for_engine, typed
 from sqlanon.engines.spark.files import (
     keep_rows,
     key_frame,
@@ -20,7 +21,6 @@ from sqlanon.engines.spark.files import (
 )
 from sqlanon.engines.spark.session import required_settings
 from sqlanon.engines.spark.sources import count_lacking, file_address, form_of, item_type, read_source, type_name
-from sqlanon.engines.statement_text import translate_for_engine, typed
 from sqlanon.errors import SqlanonError, TargetError, UsageError
 from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES

@@ -15,7 +15,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sqlanon.engines.statement_text import first_line
+from sqlanon.engines.runner import first_line
 from sqlanon.errors import DataError, SourceError, SqlanonError, UsageError
 
 # conditions whose messages quote the value that could not be read, which may be a sensitive one

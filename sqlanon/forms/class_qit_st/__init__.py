@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from sqlanon.errors import ReleaseError
+from sqlanon.forms.form import PROVED_OTHERWISE, SHARE
 from sqlanon.forms.qit_st import GROUP_FIGURES, GroupForm
-from sqlanon.forms.schema_parts import PROVED_OTHERWISE, SHARE
 from sqlanon.models.shapes import either, number, record, whole, word
 from sqlanon.plans.manifest import Manifest
 

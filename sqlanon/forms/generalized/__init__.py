@@ -7,8 +7,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import NO_GROUPS, NOT_COMPLETED, Form, Presence, Tables
-from sqlanon.forms.schema_parts import COMPARED, ROLES, SHARE, SORTED, counts
+from sqlanon.forms.form import COMPARED, NO_GROUPS, NOT_COMPLETED, ROLES, SHARE, SORTED, Form, Presence, Tables, counts
 from sqlanon.methods.mondrian.attributes import described as read_attributes
 from sqlanon.models.shapes import record, whole, word
 from sqlanon.plans.coarsening import Coarsening

@@ -8,8 +8,7 @@ from sqlanon.errors import ReleaseError
 from sqlanon.estimation.session import GO_TOGETHER, Session
 from sqlanon.estimators import OF_GROUPS, OF_PEOPLE
 from sqlanon.forms.estimate_script import write_group_script
-from sqlanon.forms.form import SINCE, Form, Presence, Tables
-from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.forms.form import BALANCES, GROUP_ROLES, SHARE, SINCE, SIZES, SORTED, Form, Presence, Tables, counts
 from sqlanon.models.shapes import either, number, record, whole, word
 from sqlanon.plans.engines import Mark
 from sqlanon.plans.manifest import Manifest, follows, of_people, sensitive_tables

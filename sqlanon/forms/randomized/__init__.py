@@ -9,8 +9,7 @@ from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.forms.estimate_script import write_row_script
-from sqlanon.forms.form import NO_GROUPS, SINCE, Form, Table, Tables
-from sqlanon.forms.schema_parts import ROLES, SHARE
+from sqlanon.forms.form import NO_GROUPS, ROLES, SHARE, SINCE, Form, Table, Tables
 from sqlanon.models.shapes import by_column, number, record, several, whole, word
 from sqlanon.plans.engines import Mark
 from sqlanon.plans.manifest import Manifest, departed, follows, value_lists

@@ -6,8 +6,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Form, Tables
-from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.forms.form import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, Form, Tables, counts
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.models.shapes import NAME, either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest

@@ -5,6 +5,7 @@ How its cells were written (lists, braces, tuple-ors) stands in the manifest: it
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlanon.errors import ReleaseError
 from sqlanon.methods.uncertain.read_manifest import Described, described
@@ -128,3 +129,37 @@ def _braced_types(manifest: Manifest, columns: Described, sql_types: Mapping[str
     # a value of a hierarchy is one of its nodes, whatever the column's type was: a text
     item_types = {name: columns.types[name] if name not in columns.hierarchies else "VARCHAR" for name in columns.quasi}
     return {name: item_types.get(name, "VARCHAR") for name, sql_type in sql_types.items() if sql_type == "VARCHAR"}
+
+
+def unfold_marks(published: PublishedTables, columns: Described) -> Sql:
+    """Return QIT with its marks unfolded: a column of counts per quasi attribute."""
+    names = published.manifest["columns"]
+    roles = {f"{role}_column": names[role] for role in ("group", "qiid", "alternatives")}
+    labels = [names["label"]] if "label" in names else []
+    values = {"quasi": columns.fields, "hidden": list(columns.hidden), "labels": labels}
+    return published.subquery("uncertain/unfolded", {}, **values, **roles)
+
+
+def read_sets(published: PublishedTables) -> Sql:
+    """Return the lines of ST with their alternatives in one list, to stand where a relation does."""
+    columns: Mapping[str, Any] = published.manifest["columns"]
+    roles = {"values": columns["values"], "group_column": columns["group"], "count_column": columns["count"]}
+    return published.subquery("uncertain/set_line", **roles)
+
+
+def is_single(published: PublishedTables) -> bool:
+    """Tell whether ST has one sensitive column, so that each of its lines is one value."""
+    return len(published.manifest["columns"]["values"]) == 1
+
+
+def weigh_groups(published: PublishedTables, columns: Described) -> Sql:
+    """Return the groups of ST as diversity sees them, with the weights of their values."""
+    values = {"weights": list(columns.weights), "single": is_single(published)}
+    return published.subquery("forms/uncertain/source/weighed_group", {"set_line": read_sets(published)}, **values)
+
+
+def write_nodes(published: PublishedTables, columns: Described) -> dict[str, Sql]:
+    """Return the nodes of each hierarchy as constants, by what queries call them: `node_1` of the first column …"""
+    tables = {place: {**tree.table, "optional": []} for place, tree in columns.trees.items()}  # paths are not read
+    node = "forms/uncertain/source/node"
+    return {f"node_{place}": published.subquery(node, table=table) for place, table in tables.items()}

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 
 from sqlanon.forms.uncertain import UNCERTAIN
-from sqlanon.forms.uncertain.release_relations import (
+from sqlanon.forms.uncertain.source_rows import (
+    SourceRows,
     is_single,
     read_sets,
+    read_source_rows,
     unfold_marks,
     weigh_groups,
     write_nodes,
+    write_true_rows,
 )
-from sqlanon.forms.uncertain.source_rows import SourceRows, read_source_rows, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.templates import Sql

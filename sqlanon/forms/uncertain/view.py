@@ -7,8 +7,7 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.adversary.view import Promise, View, promise_of_different
 from sqlanon.engines.base import Engine
 from sqlanon.forms.qit_st.view import GroupView, find_in_groups
-from sqlanon.forms.uncertain.release_relations import read_sets, unfold_marks, weigh_groups
-from sqlanon.forms.uncertain.source_rows import read_source_rows, write_true_rows
+from sqlanon.forms.uncertain.source_rows import read_sets, read_source_rows, unfold_marks, weigh_groups, write_true_rows
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, described
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest

@@ -14,7 +14,6 @@ from pydantic import Field
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Design, Method, Reports, Steps, Strength
-from sqlanon.methods.internal_names import quasi_names, sensitive_names, tie_names
 from sqlanon.methods.mondrian.attributes import (
     RECORDED,
     Attribute,
@@ -22,6 +21,7 @@ from sqlanon.methods.mondrian.attributes import (
     name_columns,
     read_attributes,
 )
+from sqlanon.methods.packing import quasi_names, sensitive_names, tie_names
 from sqlanon.methods.uniqueness import check_sensitive
 from sqlanon.models.fields import Option
 from sqlanon.models.publication import Hierarchies, Publication

@@ -8,7 +8,7 @@ from functools import partial
 
 from sqlanon.errors import UsageError
 from sqlanon.methods import packing, qit_st
-from sqlanon.methods.internal_names import quasi_names, sensitive_names
+from sqlanon.methods.packing import quasi_names, sensitive_names
 from sqlanon.methods.qit_st import Grouped
 from sqlanon.methods.republication import add_ledger_columns
 from sqlanon.methods.robust.background import Background, Columns, declared, learned

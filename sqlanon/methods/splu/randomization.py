@@ -12,8 +12,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods import grouping, packing
 from sqlanon.methods.base import Steps
 from sqlanon.methods.grouping import ONE_BLOCK, Attribute, Grouping
-from sqlanon.methods.internal_names import identity_names, sensitive_names
-from sqlanon.methods.packing import payload_quasi
+from sqlanon.methods.packing import identity_names, payload_quasi, sensitive_names
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Request, Row

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sqlanon.errors import UsageError
-from sqlanon.methods.internal_names import identifier_names, quasi_names, tie_names
+from sqlanon.methods.packing import identifier_names, quasi_names, tie_names
 from sqlanon.methods.uncertain.hierarchy import Hierarchy, read_hierarchy
 from sqlanon.models.shapes import LONGEST_TEXT
 from sqlanon.plans.build import render_query

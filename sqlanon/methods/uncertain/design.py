@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sqlanon.errors import UsageError
 from sqlanon.methods.base import Design, Reports
-from sqlanon.methods.internal_names import tie_names
+from sqlanon.methods.packing import tie_names
 from sqlanon.methods.qit_st import one_sensitive
 from sqlanon.methods.uncertain import influence as influences
 from sqlanon.methods.uncertain.clustering import Clustering, Undiverse

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from sqlanon.methods import grouping
 from sqlanon.methods.base import Method, Steps
-from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.packing import quasi_names
 from sqlanon.methods.uncertain import columns, influence
 from sqlanon.methods.uncertain.clustering import GROUP_MULTIPLE, Undiverse
 from sqlanon.methods.uncertain.columns import MOST_ALTERNATIVES, Order, Written, probe

@@ -11,8 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import ReleaseError
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import UNIFORM_ALONE
-from sqlanon.forms.form import Form, Tables
-from sqlanon.forms.schema_parts import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, counts
+from sqlanon.forms.form import COMPARED, NAME, ROLES, SHARE, SIZES, SORTED, Form, Tables, counts
 from sqlanon.models.shapes import record, whole
 from sqlanon.plans.build import render_query
 from sqlanon.plans.engines import OURS, Mark

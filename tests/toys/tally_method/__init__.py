@@ -11,7 +11,7 @@ from pydantic import Field
 from sqlanon.methods import grouping, qit_st
 from sqlanon.methods.base import Method, Steps, Strength
 from sqlanon.methods.grouping import Grouping
-from sqlanon.methods.internal_names import quasi_names
+from sqlanon.methods.packing import quasi_names
 from sqlanon.models.fields import Option
 from sqlanon.models.publication import Publication
 from sqlanon.plans.chapters import Chapter
