@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -34,7 +34,7 @@ def _typed_default(parameter: Parameter) -> Any:
         return REQUIRED
     if getattr(parameter.typed, "__origin__", None) is list:
         return []
-    value = parameter.shown_default
+    value = parameter.shown(parameter.default)
     return None if value in (None, (), {}) else str(value) if parameter.typed is str else value
 
 
@@ -53,7 +53,7 @@ def command_of(
     line alone. required: what has to be typed, though the function can do without: nothing would be left of its work.
     """
     parameters = dict(declared if isinstance(declared, Mapping) else parameters_of(declared))
-    parameters |= {name: parameters[name].as_required for name in required}
+    parameters |= {name: replace(parameters[name], default=REQUIRED) for name in required}
 
     def typed_command(command: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(command, include_extras=True)

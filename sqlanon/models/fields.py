@@ -11,8 +11,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -21,12 +20,11 @@ from typing import (
     ClassVar,
     Literal,
     ParamSpec,
-    Required,
+    Self,
     TypeVar,
     Union,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 import pydantic
@@ -80,22 +78,24 @@ _PATHS = ([str, Path], [str, os.PathLike[str]])
 class Parameter:
     """One parameter as the surfaces see it.
 
-    name: Python's. info: what pydantic knows of it. python_type: the type that callers see.
+    name: Python's. info: what pydantic knows of it. python_type: the type that callers see. on: what the surfaces make
+    of it. kind: how it is read; None where pydantic reads it by its type. default: REQUIRED where there is none.
     """
 
     name: str
     info: FieldInfo
     python_type: Any
+    on: Option
+    kind: Kind | None
+    default: Any
 
-    @property
-    def on(self) -> Option:
-        """Return what the surfaces make of it."""
-        return next((each for each in self.info.metadata if isinstance(each, Option)), Option())
-
-    @property
-    def kind(self) -> Kind | None:
-        """Return how it is read; None where pydantic reads it by its type."""
-        return next((each for each in self.info.metadata if isinstance(each, Kind)), None)
+    @classmethod
+    def of(cls, name: str, info: FieldInfo, python_type: Any = None) -> Self:
+        """Return the parameter of a field of a model."""
+        on = next((each for each in info.metadata if isinstance(each, Option)), Option())
+        kind = next((each for each in info.metadata if isinstance(each, Kind)), None)
+        default = REQUIRED if info.default is PydanticUndefined else info.default
+        return cls(name, info, python_type if python_type is not None else info.annotation, on, kind, default)
 
     @property
     def help(self) -> str:
@@ -103,26 +103,9 @@ class Parameter:
         return self.info.description or ""
 
     @property
-    def default(self) -> Any:
-        """Return its default; REQUIRED where there is none."""
-        return REQUIRED if self.info.default is PydanticUndefined else self.info.default
-
-    @property
     def required(self) -> bool:
         """Return whether it has to be given."""
         return self.default is REQUIRED
-
-    @property
-    def as_required(self) -> "Parameter":
-        """Return the parameter of a surface that cannot do without it."""
-        info = copy(self.info)
-        info.default = PydanticUndefined
-        return replace(self, info=info)
-
-    @property
-    def shown_default(self) -> Any:
-        """Return its default as the manifest and `--help` say it."""
-        return self.shown(self.default)
 
     @property
     def option(self) -> str:
@@ -135,14 +118,9 @@ class Parameter:
         return option(self.name, flag=self.on.flag)
 
     @property
-    def plain_type(self) -> Any:
-        """Return the type that pydantic reads, None aside: text, a number, True or False, or a few words."""
-        return _parts(self.info.annotation)[0]
-
-    @property
     def typed(self) -> Any:
-        """Return the type that the command line reads."""
-        return self.kind.typed if self.kind else self.plain_type
+        """Return the type that the command line reads: where pydantic reads it, None aside."""
+        return self.kind.typed if self.kind else _parts(self.info.annotation)[0]
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -154,7 +132,7 @@ class Parameter:
         """Return the shape of its value in a manifest; None where that does not say it."""
         if self.kind is not None and not self.kind.before:
             return self.kind.recorded
-        plain = self.plain_type
+        plain = _parts(self.info.annotation)[0]
         if plain not in (int, float, bool) and get_origin(plain) is not Literal:
             return None
         limits = [each for each in self.info.metadata if not isinstance(each, Option | Kind)]
@@ -213,12 +191,12 @@ class Asked(BaseModel):
         strict=True, extra="forbid", arbitrary_types_allowed=True, protected_namespaces=(), allow_inf_nan=False,
         defer_build=True,
     )  # fmt: skip
-    declared: ClassVar[Mapping[str, Parameter]]
+    declared: ClassVar[dict[str, Parameter]]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Keep the parameters as the surfaces see them."""
-        cls.declared = {name: Parameter(name, info, info.annotation) for name, info in cls.model_fields.items()}
+        cls.declared = {name: Parameter.of(name, info) for name, info in cls.model_fields.items()}
 
     @classmethod
     def read(cls, given: Mapping[str, Any], here: Here | None = None) -> dict[str, Any]:
@@ -233,11 +211,11 @@ class Asked(BaseModel):
         said = {name: _as_python(value) for name, value in given.items() if name not in left_out}
         try:
             return dict(cls.model_validate(said, context=here).__dict__)
-        except ValidationError as error:
+        except ValidationError as error:  # it would hold a connection, and no refusal may be told with it
             errors = error.errors(include_url=False)
-            if missing := [str(each["loc"][0]) for each in errors if each["type"] == "missing"]:
-                raise TypeError(f"missing keyword arguments: {', '.join(missing)}") from None
-            raise cls.declared[str(errors[0]["loc"][0])].refusal(errors[0]) from None
+        if missing := [str(each["loc"][0]) for each in errors if each["type"] == "missing"]:
+            raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
+        raise cls.declared[str(errors[0]["loc"][0])].refusal(errors[0])
 
 
 def _as_python(value: Any) -> Any:
@@ -251,9 +229,8 @@ def _parts(python_type: Any) -> list[Any]:
     return [each for each in get_args(python_type) if each is not NoneType] if is_union else [python_type]
 
 
-def _read_type(declared: Any) -> Any:
+def _read_type(hint: Any) -> Any:
     """Return the type that pydantic is to read: what says too little, or is loaded later, is taken as it is."""
-    hint = get_args(declared)[0] if get_origin(declared) is Required else declared
     said = getattr(hint, "__metadata__", ())
     parts = _parts(hint.__origin__ if said else hint)
     if any(isinstance(each, Kind) and not each.before for each in said):
@@ -265,30 +242,17 @@ def _read_type(declared: Any) -> Any:
     return Annotated[Any, *said] if said else Any
 
 
-def model_of(name: str, hints: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> type[Asked]:
+def model_of(name: str, hints: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> type[Asked]:
     """Return the model of parameters by their declared types; defaults: those that stand in no Field."""
-    fields: Any = {
-        field: (_read_type(hint), defaults[field]) if field in defaults else _read_type(hint)
-        for field, hint in hints.items()
-    }
+    fields: Any = {field: _read_type(hint) for field, hint in hints.items()}
+    fields |= {field: (fields[field], default) for field, default in (defaults or {}).items()}
     model = pydantic.create_model(name, __base__=Asked, **fields)
-    model.declared = {
-        field: Parameter(field, info, _seen_type(hints[field])) for field, info in model.model_fields.items()
-    }
+    for field, info in model.model_fields.items():
+        seen = (
+            getattr(hints[field], "__origin__", hints[field]) if hasattr(hints[field], "__metadata__") else hints[field]
+        )
+        model.declared[field] = Parameter.of(field, info, getattr(seen, "__forward_arg__", seen))
     return model
-
-
-def _seen_type(declared: Any) -> Any:
-    """Return a declared type as callers see it."""
-    hint = get_args(declared)[0] if get_origin(declared) is Required else declared
-    seen = hint.__origin__ if getattr(hint, "__metadata__", ()) else hint
-    return getattr(seen, "__forward_arg__", seen)
-
-
-@functools.cache
-def model_of_options(options: type) -> type[Asked]:
-    """Return the model of what a TypedDict declares."""
-    return model_of(options.__name__, get_type_hints(options, include_extras=True))
 
 
 @functools.cache
@@ -357,4 +321,4 @@ def with_parameters(text: str | None, parameters: Mapping[str, Parameter]) -> st
 
 def _sentence(parameter: Parameter) -> str:
     words = spoken(parameter.help, "python")
-    return words if parameter.required else f"{words} Default: {parameter.shown_default!r}."
+    return words if parameter.required else f"{words} Default: {parameter.shown(parameter.default)!r}."

@@ -160,7 +160,7 @@ def _show_parameter(view: View, parameter: Parameter, label: str) -> None:
         lambda: state.texts.get(name, "") or usual,
         partial(state.set_text, name),
         choices=choices,
-        hint=spoken(parameter.help, "python") + (f" Default: {parameter.shown_default}." if told else ""),
+        hint=spoken(parameter.help, "python") + (f" Default: {parameter.shown(parameter.default)}." if told else ""),
     )
 
 

@@ -152,7 +152,7 @@ class YamlFile:
             for part in place[:2]:
                 field = model.model_fields[part]
                 model = field.annotation
-            words = spoken(Parameter(str(place[:2][-1]), field, model).refusal(faults[0]).args[0], "python")
+            words = spoken(Parameter.of(str(place[:2][-1]), field).refusal(faults[0]).args[0], "python")
         return self._refusal(node, words)
 
 
