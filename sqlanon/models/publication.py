@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sqlanon.key import Key
-from sqlanon.models.fields import Asked, Option, parameters_of
+from sqlanon.models.fields import MOST, Asked, Option, parameters_of
 from sqlanon.models.values import (
     COARSEN,
     COLUMNS,
@@ -132,6 +132,15 @@ class Publication(Asked):
     new_quasi: Annotated[bool, Option(compiled=False)] = Field(
         False, description="With a ledger: publish quasi columns or labels that no release before had."
     )
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_endless(cls, value: Any) -> Any:
+        """Refuse numbers whose products would be beyond the numbers of every engine."""
+        for each in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(each, int | float) and abs(each) > MOST:
+                raise ValueError(f"is beyond {MOST:,}, which no table reaches", each)
+        return value
 
 
 Source = Annotated[

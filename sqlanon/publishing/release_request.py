@@ -16,7 +16,6 @@ from sqlanon.ledgers.contents import LedgerRequest
 from sqlanon.ledgers.ledger_run import LedgerRun, open_ledger
 from sqlanon.ledgers.place import note_directory, note_schema
 from sqlanon.methods import METHODS
-from sqlanon.models.fields import MOST
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Beside, Draws, Following, Identity, Nulls, Plan, Request, Source, UniqueQuasi, Unit
@@ -95,11 +94,6 @@ def request_of(
         )
     read = source.tables if isinstance(source, QueriedSource) else ()
     own = {name: arguments[name] for name in METHODS[method].parameters}
-    for name, parameter in METHODS[method].parameters.items():
-        for value in own[name].values() if isinstance(own[name], Mapping) else (own[name],):
-            if isinstance(value, int | float) and not abs(value) <= MOST:
-                words = f"{parameter.mark} {value} is beyond {MOST:,}, which no table reaches"
-                raise UsageError(words, about=[name])
     named = {field.name: arguments[field.name] for field in fields(ReleaseRequest) if field.name in arguments}
     named |= {"identifier": arguments["id"], "ledger": _ledger(arguments), "method": method, "source": source}
     require = tuple(threshold_of(text, method) for text in arguments.get("require", ()))
