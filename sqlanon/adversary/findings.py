@@ -4,7 +4,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.lines import Bar, write_bars
+from sqlanon.charts import Bar, write_bars
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.plain_values import plain
 from sqlanon.prose import write, write_parts

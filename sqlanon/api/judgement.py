@@ -26,17 +26,17 @@ from sqlanon.methods.request_options import AgainstQuery, Background, Labels, Na
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file, refuse_alone
 from sqlanon.releases.opening import RELEASES
-from sqlanon.risks.limits import PAIR
+from sqlanon.risks.question import PAIR
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
+    from sqlanon.attacks.page import Page
     from sqlanon.breaches.associations import Breach
-    from sqlanon.comparison.comparison import Comparison
     from sqlanon.releases.release import Release
-    from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
+    from sqlanon.risks.comparison import Comparison
 
 
 @verb
@@ -88,9 +88,8 @@ def check(
     TargetError.
     """
     from sqlanon.risks import assessment
-    from sqlanon.risks.failing import check_path
-    from sqlanon.risks.limits import Limits
-    from sqlanon.risks.question import CheckQuestion
+    from sqlanon.risks.check import check_path
+    from sqlanon.risks.question import CheckQuestion, Limits
 
     refuse_alone(overwrite, failing, "failing")
     opener, source = session_and_source(con, source, query)
@@ -176,8 +175,8 @@ def compare(
     Returns the Comparison, whose `answers` hold every answer beside its truth. Raises UsageError, and DataError where
     this data allows no candidate.
     """
-    from sqlanon.comparison.compare import compare as compare_methods
-    from sqlanon.comparison.question import CompareQuestion
+    from sqlanon.risks.candidates import CompareQuestion
+    from sqlanon.risks.compare import compare as compare_methods
 
     opener, source = session_and_source(con, source, query)
     strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
@@ -210,7 +209,8 @@ def breach(
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
-    from sqlanon.breaches.analysis import BreachQuestion, analyse
+    from sqlanon.breaches.analysis import analyse
+    from sqlanon.breaches.connectivity import BreachQuestion
 
     engine = engine_of(con)
     question = BreachQuestion.of(engine.dialect, base=base, query=query, views=tuple(views), secret=secret, model=model)
@@ -276,7 +276,7 @@ def report(
     compute who has the release. Returns the Page, whose `html` is the file's text.
     Raises UsageError, DataError for a source about others, and TargetError.
     """
-    from sqlanon.reports.page import ENDINGS, make_page
+    from sqlanon.attacks.page import ENDINGS, make_page
 
     refuse_alone(overwrite, out, "out")
     release, *beside = _unchanged(release, others)

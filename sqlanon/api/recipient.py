@@ -18,7 +18,7 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.completion.completed import Completed
+    from sqlanon.adversary.completed import Completed
     from sqlanon.releases.release import Release
     from sqlanon.verification.checks import Report
 
@@ -62,7 +62,7 @@ def complete(
     UsageError for a release, a number or a column that cannot be used, ReleaseError where its files have changed, and
     TargetError.
     """
-    from sqlanon.completion.completed import check_directory
+    from sqlanon.adversary.completed import check_directory
 
     refuse_alone(overwrite, out, "out")
     release = opened(release)
@@ -82,7 +82,7 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
     of freedom that complete data would have (Barnard and Rubin). Returns a row per parameter: estimate, std_error, low
     and high (95 %), df, missing_information. Raises UsageError for fewer than two tables and for other shapes.
     """
-    from sqlanon.completion.pooling import pool_estimates
+    from sqlanon.adversary.completed import pool_estimates
 
     return pool_estimates(estimates, std_errors, complete_df)
 

@@ -9,9 +9,10 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlanon.adversary import learned as learning
 from sqlanon.adversary.findings import DIGITS, SAMPLED, WORST, Attack, Finding, is_beyond_chance
 from sqlanon.adversary.view import View
-from sqlanon.attacks import composition, learning
+from sqlanon.attacks import composition
 from sqlanon.errors import SqlanonError
 from sqlanon.forms import has_several
 from sqlanon.plans.manifest import Manifest

@@ -8,38 +8,34 @@ those of small pieces; other associations are bounded in SQL.
 """
 
 import logging
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
 
 from sqlanon.breaches import chapters
 from sqlanon.breaches.associations import Breach
-from sqlanon.breaches.chapters import Model
-from sqlanon.breaches.connectivity import Graph, connect_views
+from sqlanon.breaches.connectivity import BreachQuestion, Graph, connect_question
 from sqlanon.breaches.enumeration import (
     LARGEST_JOIN,
+    MOST_NODES,
     Candidate,
     Node,
     TooManyWorldsError,
     count_covers,
     enumerate_associations,
+    measure_cases,
 )
-from sqlanon.breaches.small_pieces import MOST_NODES, measure_cases
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source, statements_of
 from sqlanon.plans.templates import columns, literal, order
-from sqlanon.sql.sources.source_choice import choose_source
-from sqlanon.sql.view_definitions import Base, View, read_secret, read_view
-from sqlanon.wording import option
+from sqlanon.sql.view_definitions import View
 
 log = logging.getLogger("sqlanon")
-NO_BASE = f"say what is read: {option('base', 'SOURCE')}, or {option('query', 'SELECT …')}"
 NOTE = (
     "{why}, and their worlds are too many to be counted:{share} each{other} probability lies between certified bounds,"
     " and is given as their middle with error_bound half of their distance"
@@ -49,32 +45,6 @@ TOO_MANY = (
     "{why}: no formula counts their worlds, and there are too many to count one by one; publish two views, or ask about"
     " fewer rows"
 )
-
-
-@dataclass(frozen=True)
-class BreachQuestion:
-    """What an analysis is about, before any database was looked at: a base, views on it, a secret, a model.
-
-    base: a file, a glob, a table, a query, or an object that the engine reads. views, secret: the texts of SELECTs.
-    """
-
-    base: object
-    views: tuple[str, ...]
-    secret: str
-    model: Model
-
-    def __post_init__(self) -> None:
-        """Refuse a question about no view."""
-        if not self.views:
-            raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
-
-    @classmethod
-    def of(cls, dialect: str, *, base: object, query: str | None, **rest: Any) -> "BreachQuestion":
-        """Return the question about a base, or about a query in its place; raise UsageError for both and for neither.
-
-        dialect: of the engine that runs the query. rest: the other fields.
-        """
-        return cls(choose_source(base, query, dialect, NO_BASE, option("base")), **rest)
 
 
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
@@ -157,13 +127,6 @@ def prepare(question: BreachQuestion, engine: Engine) -> tuple[Graph, Source, tu
             raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
     source.refuse_collated((*graph.column_names, *graph.join))
     return graph, source, views
-
-
-def connect_question(question: BreachQuestion, names: Collection[str]) -> tuple[tuple[View, ...], Graph]:
-    """Read the definitions against the base's columns; return the views and their connectivity graph."""
-    base = Base.of(names, question.base)
-    views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
-    return views, connect_views(views, read_secret(question.secret, base))
 
 
 MOST_NODES_COUNTED = 16  # of a component whose worlds are counted here

@@ -9,11 +9,9 @@ from typing import IO, Any
 import pandas as pd
 
 from sqlanon.atomic_files import write_atomically
-from sqlanon.breaches.limits_and_targets import check_file, check_table
-from sqlanon.charts.figure import write_figure
-from sqlanon.charts.lines import Bar, write_bars
+from sqlanon.charts import Bar, write_bars, write_figure
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, TargetError, raised_as
+from sqlanon.errors import DataError, SqlanonError, TargetError, raised_as
 from sqlanon.html_tables import write_paragraphs, write_table
 from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import cell, plain, records
@@ -22,7 +20,9 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Report, relation_name
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql
+from sqlanon.read_places import check_new_file
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
+from sqlanon.wording import option
 
 TOP_COUNT = 20
 PAGE = 50_000
@@ -226,3 +226,21 @@ def _list_sizes(frame: pd.DataFrame) -> pd.DataFrame:
         sizes = [[int(size) for size in str(text).split(",") if size] for text in frame[column]]
         frame[column] = pd.Series(sizes, index=frame.index, dtype=object)
     return frame
+
+
+def check_file(target: Path, overwrite: bool) -> None:
+    """Raise TargetError for a file that cannot be written."""
+    check_new_file(target, (".parquet", ".csv", ".json"), option("out"), overwrite)
+
+
+def check_table(engine: Engine, table: str) -> Sql:
+    """Return the quoted name of a new table, `table` or `schema.table`; refuse one that stands already."""
+    parts = table.split(".")
+    if len(parts) > 2 or not all(parts):
+        raise TargetError(f"{table!r} is no name of a table; say NAME or SCHEMA.NAME")
+    relation = engine.full_name(parts)
+    try:
+        engine.columns(f"select * from {relation}")
+    except SqlanonError:
+        return relation
+    raise TargetError(f"the table {table!r} exists; choose another name for {option('into')}")

@@ -1,4 +1,4 @@
-"""Find the shape of the connectivity graph: which columns join the views, and which columns make its nodes.
+"""A question about views, and the shape of its connectivity graph: which columns join the views, which make its nodes.
 
 A node is a row of a view: worlds are relations over all columns that are published (Definition 3.2). The paper's
 Lemma 5.1 counts over association and join attributes alone, where rows that other columns tell apart fall together, so
@@ -7,13 +7,47 @@ that fewer worlds show the association.
 A view may have a WHERE of its own. If its condition reads only columns that every view shows, it holds for all of a
 component or for none of it. Where all views show a component, its worlds are those of the views without conditions.
 Where one view shows nothing of it, a world may hold anything that the condition excludes, and nothing is counted.
+
+Views that share different columns are joined along a tree, so that tuples can be counted without joining them all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
-from sqlanon.errors import QueryError
-from sqlanon.sql.view_definitions import Condition, Secret, View
+from sqlanon.errors import DataError, QueryError, UsageError
+from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.sql.view_definitions import Base, Condition, Secret, View, read_secret, read_view
+from sqlanon.wording import option
+
+Model = Literal["unrestricted", "restricted"]
+NO_BASE = f"say what is read: {option('base', 'SOURCE')}, or {option('query', 'SELECT …')}"
+
+
+@dataclass(frozen=True)
+class BreachQuestion:
+    """What an analysis is about, before any database was looked at: a base, views on it, a secret, a model.
+
+    base: a file, a glob, a table, a query, or an object that the engine reads. views, secret: the texts of SELECTs.
+    """
+
+    base: object
+    views: tuple[str, ...]
+    secret: str
+    model: Model
+
+    def __post_init__(self) -> None:
+        """Refuse a question about no view."""
+        if not self.views:
+            raise UsageError('name the published views, each with --view "SELECT columns FROM base"')
+
+    @classmethod
+    def of(cls, dialect: str, *, base: object, query: str | None, **rest: Any) -> "BreachQuestion":
+        """Return the question about a base, or about a query in its place; raise UsageError for both and for neither.
+
+        dialect: of the engine that runs the query. rest: the other fields.
+        """
+        return cls(choose_source(base, query, dialect, NO_BASE, option("base")), **rest)
 
 
 def find_selections(views: Sequence[View], kept: Sequence[int], secret: Secret) -> tuple[Condition, ...]:
@@ -154,6 +188,13 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
     return Graph(secret, (first, *rest), join, selecting, chained, find_selections(views, kept_places, secret))
 
 
+def connect_question(question: BreachQuestion, names: Collection[str]) -> tuple[tuple[View, ...], Graph]:
+    """Read the definitions against the base's columns; return the views and their connectivity graph."""
+    base = Base.of(names, question.base)
+    views = tuple(read_view(sql, base, number) for number, sql in enumerate(question.views, start=1))
+    return views, connect_views(views, read_secret(question.secret, base))
+
+
 def _sort_conditions(
     secret: Secret, shown_columns: Sequence[set[str]]
 ) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
@@ -189,3 +230,77 @@ def _find_join(kept_columns: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...]
     ]
     common = set.intersection(*shared) if shared else set()
     return tuple(column for column in kept_columns[0] if column in common), any(pair != common for pair in shared)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Two parts that are neighbours in the tree, by number from 1, and the columns that they share."""
+
+    one: int
+    other: int
+    shared: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JoinTree:
+    """Parts as sets of columns, and edges such that the parts that hold any one column hang together.
+
+    Counts can then be handed from neighbour to neighbour (M. Yannakakis: Algorithms for acyclic database schemes.
+    VLDB 1981).
+    """
+
+    parts: tuple[tuple[str, ...], ...]
+    edges: tuple[Edge, ...]
+
+    def neighbours(self, part: int, but: int = 0) -> list[tuple[int, tuple[str, ...]]]:
+        """Return a part's neighbours and what it shares with each, leaving one out."""
+        ends = [(edge.other if edge.one == part else edge.one, edge.shared)
+                for edge in self.edges if part in (edge.one, edge.other)]  # fmt: skip
+        return [(end, shared) for end, shared in ends if end != but]
+
+    def shared(self, part: int, other: int) -> tuple[str, ...]:
+        """Return what two neighbours share."""
+        return dict(self.neighbours(part))[other]
+
+    def walk(self, start: int) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yield every other part after the neighbour by which it is reached, with what the two share."""
+        waiting = [(end, start, shared) for end, shared in self.neighbours(start)]
+        while waiting:
+            part, before, shared = waiting.pop(0)
+            yield part, before, shared
+            waiting += [(end, part, columns) for end, columns in self.neighbours(part, but=before)]
+
+    def find_path(self, start: int, end: int) -> list[tuple[int, tuple[str, ...]]]:
+        """Return the parts behind `start` on the way to `end`, each with what it shares with the one before."""
+        reached = {part: (before, shared) for part, before, shared in self.walk(start)}
+        path: list[tuple[int, tuple[str, ...]]] = []
+        while end != start:
+            before, shared = reached[end]
+            path.insert(0, (end, shared))
+            end = before
+        return path
+
+
+def grow_tree(parts: Sequence[tuple[str, ...]]) -> JoinTree:
+    """Join the parts by as many shared columns as possible; raise DataError where they close a ring."""
+    pairs = [
+        (len(set(columns) & set(other)), -number, -place, tuple(name for name in columns if name in other))
+        for number, columns in enumerate(parts, start=1)
+        for place, other in enumerate(parts, start=1)
+        if place > number
+    ]
+    tree_of, edges = {number: number for number in range(1, len(parts) + 1)}, []
+    for _, number, place, shared in sorted(pairs, reverse=True):
+        first_tree, other = tree_of[-number], tree_of[-place]
+        if first_tree != other:
+            edges.append(Edge(-number, -place, shared))
+            tree_of = {part: first_tree if tree == other else tree for part, tree in tree_of.items()}
+    # A tree of the most shared columns joins the parts of every column, if any tree does.
+    for column in {name for part in parts for name in part}:
+        holding = sum(column in part for part in parts)
+        if sum(column in edge.shared for edge in edges) != holding - 1:
+            raise DataError(
+                "these views share columns in a ring (A with B, B with C, C with A), and there are too many worlds to"
+                " count one by one; leave a view out, or ask about fewer rows"
+            )
+    return JoinTree(tuple(parts), tuple(edges))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqlanon.adversary.given_away import find_rule
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Values
 from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen_key
@@ -16,7 +17,6 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.base import Method
 from sqlanon.methods.parameters import checked
 from sqlanon.plans.manifest import of_people
-from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
 

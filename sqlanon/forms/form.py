@@ -17,14 +17,12 @@ from sqlanon.plans.marks import OURS, Mark
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
-from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.several import compare_columns, verify_columns
-from sqlanon.verification.types import Layout
+from sqlanon.verification.checks import Check, Layout, PublishedTables, Report, compare_columns, verify_columns
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
+    from sqlanon.adversary.completed import Chain
     from sqlanon.adversary.view import View
-    from sqlanon.completion.complete_release import Chain
 
 Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines

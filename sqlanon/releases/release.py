@@ -27,7 +27,7 @@ from sqlanon.wording import option, spoken
 if TYPE_CHECKING:
     import duckdb
 
-    from sqlanon.completion.completed import Completed
+    from sqlanon.adversary.completed import Completed
     from sqlanon.methods.request_options import Names
     from sqlanon.releases.verification_run import Evidence
 
@@ -131,7 +131,7 @@ class Release(AskedRelease):
         groups, the one to complete. Raises UsageError for a release, a number or a column that cannot be used,
         ReleaseError for a damaged release.
         """
-        from sqlanon.completion.complete_release import complete_release
+        from sqlanon.adversary.completed import complete_release
 
         self.require_unchanged()
         request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sqlanon.adversary.given_away import USUAL_SIZE, find_given_away, look_at_source, select_columns
 from sqlanon.engines.base import Engine, count_called
 from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.engines.coarser_source import coarsen_source
@@ -24,11 +25,8 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import NAMELESS, is_nameless
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.risks.check import Check
-from sqlanon.risks.failing import write_failing
-from sqlanon.risks.given_away import find_given_away, look_at_source
-from sqlanon.risks.limits import judge, read_measures
-from sqlanon.risks.question import USUAL_SIZE, CheckQuestion, select_columns
+from sqlanon.risks.check import Check, write_failing
+from sqlanon.risks.question import CheckQuestion, judge, read_measures
 from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,

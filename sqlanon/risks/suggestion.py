@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sqlanon.adversary.given_away import GivenAway, select_columns
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
 from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
-from sqlanon.risks.given_away import GivenAway
-from sqlanon.risks.question import CheckQuestion, select_columns
+from sqlanon.risks.question import CheckQuestion
 from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 from sqlanon.wording import option
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sqlanon
-from sqlanon.adversary import background_knowledge, priors
+from sqlanon.adversary import exposure, knowledge
 from sqlanon.cli.display import posterior_table
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, SqlanonError, UsageError
@@ -150,8 +150,8 @@ def test_what_is_found_equals_every_world(session, drawn, r, at_once, table):
         priors_above += sum(max(row.values()) > 1 / r + 1e-12 for row in mine)
     largest, above = max(rows), sum(row > 1 / r + 1e-12 for row in rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(background_knowledge, "PAIRS_AT_ONCE", at_once)
-        patch.setattr(priors, "_LARGEST_TABLE", table)  # priors laid out as a table or searched for
+        patch.setattr(knowledge, "PAIRS_AT_ONCE", at_once)
+        patch.setattr(exposure, "_LARGEST_TABLE", table)  # priors laid out as a table or searched for
         report = release.verify(background="known", r=r)
     (told,) = report.posterior
     assert told["largest_posterior"] == pytest.approx(float(largest), rel=1e-9)

@@ -19,12 +19,11 @@ from typing import Any
 
 import duckdb
 
-from sqlanon.comparison.compare import compare
-from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.resistance import Resistance, know
-from sqlanon.comparison.resistance import search as find
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import literal
+from sqlanon.risks.candidates import Candidate, CompareQuestion, Resistance, know
+from sqlanon.risks.candidates import search as find
+from sqlanon.risks.compare import compare
 
 HEADS = "| release | promise | attack reaches | left out | median error | median half width | coverage | seconds |"
 STRENGTH = 5

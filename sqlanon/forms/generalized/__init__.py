@@ -15,8 +15,7 @@ from sqlanon.plans.json_schema import record, whole, word
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.sensitive_tables import sensitive_tables
-from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.verification.types import SINGLE, TEXT, Layout
+from sqlanon.verification.checks import SINGLE, TEXT, Layout, PublishedTables, Report
 
 _FIGURES = {
     **SORTED,

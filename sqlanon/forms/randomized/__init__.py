@@ -15,12 +15,11 @@ from sqlanon.plans.json_schema import by_column, number, record, several, whole,
 from sqlanon.plans.manifest import Manifest, departed, follows
 from sqlanon.plans.marks import Mark
 from sqlanon.plans.sensitive_tables import value_lists
-from sqlanon.verification.checks import Check, PublishedTables
-from sqlanon.verification.types import SINGLE, Layout
+from sqlanon.verification.checks import SINGLE, Check, Layout, PublishedTables
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.completion.complete_release import Chain
+    from sqlanon.adversary.completed import Chain
 
 
 _SPLU_PROMISE = record(
@@ -97,7 +96,7 @@ class RandomizedForm(Form):
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Draw true values of the rows."""
-        from sqlanon.completion.recovering import Recovering
+        from sqlanon.adversary.recovering import Recovering
 
         return Recovering
 

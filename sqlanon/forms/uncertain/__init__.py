@@ -11,7 +11,7 @@ from sqlanon.forms.schema_parts import BALANCES, GROUP_ROLES, NAME, SHARE, SIZES
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.json_schema import either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
-from sqlanon.verification.types import SINGLE, TEXT, WHOLE, Layout
+from sqlanon.verification.checks import SINGLE, TEXT, WHOLE, Layout
 
 _FIGURES = {
     **SORTED,
