@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.bounded_files import read_text
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, QueryError, SourceError
+from sqlanon.errors import DataError, QueryError, SourceError, SqlanonError
 from sqlanon.estimation.coded_rows import CodedRows, Condition
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.temporary_tables import Workspace, inline
 from sqlanon.ordered_types import is_ordered
 from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Source
@@ -153,20 +153,25 @@ def write_constant(data: Microdata, name: str, text: str) -> Sql:
 
 
 def count_truths(data: Microdata, queries: Sequence[Conditions]) -> list[int]:
-    """Count the rows that meet all conditions of each query; those that read the same columns share a pass."""
-    import numpy as np
+    """Count the rows that meet all conditions of each query."""
+    counts = _count_together(data, data.relation, queries)
+    assert -1 not in counts, "conditions of our own can be evaluated"
+    return counts
 
+
+def _count_together(data: Microdata, relation: Sql, queries: Sequence[Conditions]) -> list[int]:
+    """Count rows by queries, those that read the same columns in one pass; -1 where a condition cannot be evaluated."""
     columns = dict.fromkeys(column for query in queries for column, _ in query)
-    rows = CodedRows(data.workspace, "coded_microdata", data.relation, list(columns))
-    counts = np.full(len(queries), -1)
+    rows = CodedRows(data.workspace, "coded_microdata", relation, list(columns))
+    counts = [-1] * len(queries)
     try:
         rows.load()
         for places, many in rows.count_each(queries):
-            counts[places] = many
+            for place, count in zip(places, many, strict=True):
+                counts[place] = int(count)
     finally:
         rows.close()
-    assert (counts >= 0).all(), "conditions of our own can be evaluated"
-    return [int(count) for count in counts]
+    return counts
 
 
 def name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:
@@ -356,22 +361,42 @@ def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[st
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SourceError(f"cannot read the queries in {str(path)!r}: {reason}") from None
-    queries, refused = [], []
+    queries, refused = [], list[tuple[int, SqlanonError]]()
+    read: list[tuple[int, str, SourceQuery]] = []
     for line, query in split_queries(text):
         try:
-            queries.append(ask(data, query, OWN, line))
+            read.append((line, query, write_over_source(query, data.name, data.quasi, data.sensitive)))
+        except QueryError as error:
+            refused.append((line, error))
+    selected = [(Sql(ident(name)), f"column_{place}") for place, name in enumerate(data.types, start=1)]
+    renamed = inline(render_query("source", {"relation": data.relation, "selected": selected}, {}))
+    counted = [place for place, (*_, shape) in enumerate(read) if shape.conditions is not None]
+    counts = _count_together(data, renamed, [read[place][2].conditions or () for place in counted])
+    count_of = {place: count for place, count in zip(counted, counts, strict=True) if count >= 0}
+    for place, (line, query, shape) in enumerate(read):
+        try:
+            queries.append(AskedQuery(query, OWN, line, shape, _find_truth(data, shape, count_of.get(place))))
         except (QueryError, DataError) as error:
-            refused.append(f"line {line}: {error}")
+            refused.append((line, error))
+    notes = [f"line {line}: {error}" for line, error in sorted(refused, key=lambda each: each[0])]
     if not queries:
-        raise QueryError(f"no query of {str(path)!r} can be compared: {refused[0] if refused else 'it holds none'}")
-    return queries, refused
+        raise QueryError(f"no query of {str(path)!r} can be compared: {notes[0] if notes else 'it holds none'}")
+    return queries, notes
 
 
-def ask(data: Microdata, query: str, workload: str, line: int = 0) -> AskedQuery:
+def ask(data: Microdata, query: str, workload: str) -> AskedQuery:
     """Return a query FROM release with its true answer; raise QueryError where it is outside the grammar."""
     shape = write_over_source(query, data.name, data.quasi, data.sensitive)
-    truth = data.workspace.engine.frame(shape.sql).set_axis(list(shape.names), axis="columns")
-    return AskedQuery(query, workload, line, shape, truth)
+    return AskedQuery(query, workload, 0, shape, _find_truth(data, shape))
+
+
+def _find_truth(data: Microdata, shape: SourceQuery, count: int | None = None) -> "pd.DataFrame":
+    """Return the true answer of a query; count: what it is where that was counted together with others."""
+    if count is not None:
+        import pandas as pd
+
+        return pd.DataFrame([[count] * len(shape.names)], columns=list(shape.names))
+    return data.workspace.engine.frame(shape.sql).set_axis(list(shape.names), axis="columns")
 
 
 def true_answer(
