@@ -24,7 +24,6 @@ from sqlanon.methods.parameters import verb
 from sqlanon.plain_values import plain, words
 from sqlanon.plans.build import render_query
 from sqlanon.plans.manifest import Manifest, alike_in
-from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import free_name, resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.prose import as_made, write
@@ -138,59 +137,45 @@ def _line(row: Sequence[Any], keys: int, truths: dict[tuple[str, ...], float]) -
 
 def _find_truths(release: Release, asked: Frequencies, against: object) -> dict[tuple[str, ...], float]:
     with closing(PublishedTables(release.engine, release.tables, release.manifest)) as published:
-        return _read_truths(release, asked, *published.find_original(against))
+        source, types = published.find_original(against)
+        columns = resolve_names(types, [*asked.columns, *([asked.number] if asked.number else [])])
+        if any(types[name] == "NESTED" for name in columns):
+            return {}
+        keys = [f"value_{number}" for number, _ in enumerate(columns, start=1)]
+        # of people with several values each value counts once a person
+        selected = source.select(
+            [f"{source.expression(column)} as {key}" for column, key in zip(columns, keys, strict=True)]
+        )
+        names = keys[: len(asked.columns)]
+        values = {
+            "relation": Sql(f"{selected} as told"),
+            "names": names,
+            "number": keys[-1],
+            "is_mean": asked.is_mean,
+            "least": "" if asked.least is None else asked.least,
+            "most": MOST_TRUE,
+        }
+        rows = release.engine.rows(render_query("report/facts/true_figures", values, {}))
+        return {tuple(str(plain(row[key])) for key in names): plain(row["figure"]) for row in rows}
 
 
-def _read_truths(
-    release: Release, asked: Frequencies, source: Source, types: Mapping[str, str]
-) -> dict[tuple[str, ...], float]:
-    columns = resolve_names(types, [*asked.columns, *([asked.number] if asked.number else [])])
-    if any(types[name] == "NESTED" for name in columns):
-        return {}
-    keys = [f"value_{number}" for number, _ in enumerate(columns, start=1)]
-    # of people with several values each value counts once a person
-    selected = source.select(
-        [f"{source.expression(column)} as {key}" for column, key in zip(columns, keys, strict=True)]
-    )
-    names = keys[: len(asked.columns)]
-    values = {
-        "relation": Sql(f"{selected} as told"),
-        "names": names,
-        "number": keys[-1],
-        "is_mean": asked.is_mean,
-        "least": "" if asked.least is None else asked.least,
-        "most": MOST_TRUE,
-    }
-    rows = release.engine.rows(render_query("report/facts/true_figures", values, {}))
-    return {tuple(str(plain(row[key])) for key in names): plain(row["figure"]) for row in rows}
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How many groups there are of each size; what: the word for them. lines: size (text), groups."""
-
-    what: str
-    lines: tuple[dict[str, Any], ...]
-
-
-def count_sizes(release: Release) -> Sizes:
-    """Return the sizes of groups; of boxes; for randomized rows of people who share all their quasi values."""
-    what, table, columns = release.form.grouping(release.manifest)
+def count_sizes(release: Release) -> list[tuple[str, int]]:
+    """Return how many groups there are of each size; of boxes; for randomized rows of people who share quasi values."""
+    _, table, columns = release.form.grouping(release.manifest)
     values = {"columns": columns, "ranges": MOST_RANGES}
     rows = release.engine.rows(render_query("report/facts/class_sizes", values, {"published": release.tables[table]}))
-    sizes = [
+    sizes = (
         " to ".join(f"{size:,}" for size in dict.fromkeys((row["least_size"], row["largest_size"]))) for row in rows
-    ]
-    groups = [int(row["group_count"]) for row in rows]
-    return Sizes(what, tuple({"size": size, "groups": count} for size, count in zip(sizes, groups, strict=True)))
+    )
+    return [(size, int(row["group_count"])) for size, row in zip(sizes, rows, strict=True)]
 
 
 @dataclass(frozen=True)
 class Facts:
     """What is known of a release.
 
-    name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. columns:
-    table, column, type, what it is. is_internal: whether anything here was computed from the source. others: how many
+    name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. sizes: of
+    groups, in words, with how many there are. columns: table, column, type, what it is. is_internal: whether anything here was computed from the source. others: how many
     releases were intersected with it.
     """
 
@@ -201,7 +186,7 @@ class Facts:
     verification: Report
     attack: Attack
     frequencies: Sequence[Frequencies]
-    sizes: Sizes
+    sizes: Sequence[tuple[str, int]]
     columns: Sequence[tuple[str, str, str, str]]
     is_internal: bool
     others: int
@@ -294,14 +279,14 @@ class Page:
         facts, manifest, asked = self.facts, self.facts.manifest, self.facts.frequencies
         form = form_of(manifest)
         parts = ("rows", "bytes", "sha256")  # tables of a session have rows alone
-        caption = f"How many {facts.sizes.what} there are, by the number of rows in them"
-        bars = [Bar(line["size"], line["groups"], f"{line['groups']:,}") for line in facts.sizes.lines]
-        lines = [[line["size"], line["groups"]] for line in facts.sizes.lines]
+        groups = form.grouping(manifest)[0]
+        caption = f"How many {groups} there are, by the number of rows in them"
+        bars = [Bar(size, count, f"{count:,}") for size, count in facts.sizes]
         drawn = [
             _draw_questions(asked),
             # of a number with many values nobody asks for a single one first
             *(_draw_frequencies(each, form) for each in sorted(asked, key=lambda each: not each.number)),
-            write_figure(write_bars(bars), caption, ["rows", facts.sizes.what], lines),
+            write_figure(write_bars(bars), caption, ["rows", groups], facts.sizes),
         ]
         found, *attacks = facts.attack.sections()
         checks, *figures = facts.verification.sections()

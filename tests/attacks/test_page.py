@@ -106,7 +106,7 @@ def test_what_is_lost_of_a_number_is_asked_by_a_column_with_inexact_answers(con,
 
 def test_groups_are_counted_by_size(pages):
     public, _ = pages
-    assert sum(line["groups"] for line in public.facts.sizes.lines) == public.facts.manifest["groups"]
+    assert sum(groups for _, groups in public.facts.sizes) == public.facts.manifest["groups"]
 
 
 @pytest.mark.parametrize("method", ["robust", "splu", "mondrian"])
