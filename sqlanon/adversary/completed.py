@@ -17,16 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import pandas as pd
-from scipy import stats
-
-from sqlanon.adversary.model_rows import ModelRows
 from sqlanon.atomic_files import DirectoryExchange
 from sqlanon.bounded_files import file_sha256, parse_json, read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, TargetError, UsageError
-from sqlanon.estimators.evidence import Array
 from sqlanon.methods.parameters import verb
 from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.marks import Mark
@@ -40,8 +34,13 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sqlanon.adversary.model_rows import ModelRows
+
 LIST = "completed.json"  # names the files of a run, with their sha256
 README = "README.md"
+MOST_TABLES = 99
+LARGEST_SEED = 2**63 - 1
+LEVEL = 0.95  # of intervals
 _README = """\
 # Completed tables
 
@@ -118,7 +117,10 @@ class Completed:
             for number, name in enumerate(names, start=1):
                 self.engine.write_parquet(self._select(number), exchange.new / name)
             (exchange.new / README).write_text(self._describe(names[0]), encoding="utf-8", newline="\n")
-            _write_list(exchange.new)
+            # a later run replaces the files that are listed, and no other's that are called the same
+            files = {path.name: file_sha256(path) for path in sorted(exchange.new.iterdir())}
+            listed = json.dumps({"files": files}, indent=2) + "\n"
+            (exchange.new / LIST).write_text(listed, encoding="utf-8", newline="\n")
             exchange.commit(old)
         except OSError as error:
             raise TargetError(f"cannot write {str(target)!r}: {error.strerror}") from None
@@ -163,12 +165,6 @@ def check_directory(path: str | os.PathLike[str], overwrite: bool, release: Path
     return target
 
 
-def _write_list(directory: Path) -> None:
-    """List the files of a run: a later one replaces these, and no other's that are called the same."""
-    files = {path.name: file_sha256(path) for path in sorted(directory.iterdir())}
-    (directory / LIST).write_text(json.dumps({"files": files}, indent=2) + "\n", encoding="utf-8", newline="\n")
-
-
 def _is_of_an_earlier_run(target: Path) -> bool:
     """Tell whether a folder holds what a run has written, as it was written, and nothing else."""
     present = {path for path in target.iterdir() if path.name != LIST}
@@ -182,15 +178,13 @@ def _is_of_an_earlier_run(target: Path) -> bool:
         return False
 
 
-MOST_TABLES = 99
-LARGEST_SEED = 2**63 - 1
 Dealt = list[tuple[str, Sql, Sql]]  # each sensitive column, its rows' values by number, the values
 
 
 class Chain(Protocol):
     """The rows of one release, and what draws plausible values for them."""
 
-    space: ModelRows
+    space: "ModelRows"
 
     def complete(self, tables: int) -> Iterator[Dealt]:
         """Yield what was drawn for each completed table."""
@@ -228,14 +222,18 @@ def complete_release(
     _check_request(engine, manifest, count, seed)
     chain_seed = secrets.randbelow(LARGEST_SEED) if seed is None else seed
     chain = opening(engine, tables, manifest, chain_seed)
-    relations: list[Sql] = []
-    alike: list[float] = []
-    before: Dealt = []
+    space, relations, alike, before = chain.space, list[Sql](), list[float](), Dealt()
     try:
-        for dealt in chain.complete(count):
-            relations.append(_keep(chain.space, len(relations) + 1, dealt))
-            alike += [_count_alike(chain.space, *pair) for pair in zip(before, dealt, strict=False)]
-            chain.space.forget([str(rows) for _, rows, _ in before])
+        for number, dealt in enumerate(chain.complete(count), start=1):
+            columns = {"quasi": list(space.quasi.items()), "sensitive": dealt}
+            sql = space.render_own("completion/rows/completed", {"numbered": space.numbered}, **columns)
+            relations.append(relation_name(space.prefix, f"completed_{number}"))
+            engine.create(Statement("completed", sql, "table", str(relations[-1])))
+            for (_, earlier, _), (_, later, _) in zip(before, dealt, strict=False):
+                sql = space.render_own("completion/rows/alike_rows", {"earlier": earlier, "later": later})
+                (row,) = engine.rows(sql)
+                alike.append(float(row["alike_rows"]) / max(int(row["row_count"]), 1))
+            space.forget([str(rows) for _, rows, _ in before])
             before = dealt
     except BaseException:
         with suppress(SqlanonError):
@@ -244,25 +242,8 @@ def complete_release(
     finally:
         with suppress(SqlanonError):
             chain.close()
-    columns = [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]
-    return Completed(engine, relations, columns, chain_seed, directory, sum(alike) / len(alike) if alike else None)
-
-
-def _keep(space: ModelRows, number: int, dealt: Dealt) -> Sql:
-    """Keep a completed table in the session, under a name of its own."""
-    columns = {"quasi": list(space.quasi.items()), "sensitive": dealt}
-    sql = space.render_own("completion/rows/completed", {"numbered": space.numbered}, **columns)
-    relation = relation_name(space.prefix, f"completed_{number}")
-    space.engine.create(Statement("completed", sql, "table", str(relation)))
-    return relation
-
-
-def _count_alike(space: ModelRows, earlier: tuple[str, Sql, Sql], later: tuple[str, Sql, Sql]) -> float:
-    """Return the share of rows that hold the same value in two completed tables."""
-    (row,) = space.engine.rows(
-        space.render_own("completion/rows/alike_rows", {"earlier": earlier[1], "later": later[1]})
-    )
-    return float(row["alike_rows"]) / max(int(row["row_count"]), 1)
+    names = [*manifest["columns"]["quasi"], *manifest["columns"]["sensitive"]]
+    return Completed(engine, relations, names, chain_seed, directory, sum(alike) / len(alike) if alike else None)
 
 
 def _of_column(
@@ -308,16 +289,17 @@ def _check_request(engine: Engine, manifest: Manifest, count: int, seed: int | N
         raise UsageError(f"{option('seed')} is a number from 0 to 2**63 - 1, not {seed!r}")
 
 
-LEVEL = 0.95
-
-
-def pool_estimates(estimates: Any, std_errors: Any, complete_df: float | None = None) -> pd.DataFrame:
+def pool_estimates(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":
     """Return the pooled figures, a row per parameter.
 
     estimates, std_errors: a row per completed table and a column per parameter (frames, arrays, lists of rows), or one
     number per table. complete_df: degrees of freedom of complete data. Columns: estimate, std_error, low and high
     (95 %), df, missing_information: (1 + 1/m) b / t. Raises UsageError for fewer than two tables, and for other shapes.
     """
+    import numpy as np
+    import pandas as pd
+    from scipy import stats
+
     figures, errors = _read(estimates, "estimates"), _read(std_errors, "std_errors")
     frames = {"estimates are": figures, "std_errors": errors}
     if figures.shape != errors.shape:
@@ -334,24 +316,19 @@ def pool_estimates(estimates: Any, std_errors: Any, complete_df: float | None = 
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = (tables - 1) * (total / between) ** 2  # 1 + 1/r = t / ((1 + 1/m) b)
         missing = np.where(total > 0, between / total, 0.0)
-        freedom = _adjust(np.where(between > 0, freedom, np.inf), missing, complete_df)
+        freedom = np.where(between > 0, freedom, np.inf)
+        if complete_df is not None:
+            freedom = 1 / (1 / freedom + 1 / ((complete_df + 1) / (complete_df + 3) * complete_df * (1 - missing)))
     centre, error = figures.to_numpy().mean(axis=0), np.sqrt(total)
     half = stats.t.ppf((1 + LEVEL) / 2, freedom) * error
     columns = {"estimate": centre, "std_error": error, "low": centre - half, "high": centre + half}
     return pd.DataFrame(columns | {"df": freedom, "missing_information": missing}, index=figures.columns)
 
 
-def _read(values: Any, name: str) -> pd.DataFrame:
+def _read(values: Any, name: str) -> "pd.DataFrame":
+    import pandas as pd
+
     try:
-        rows = list(values.iterrows()) if isinstance(values, pd.DataFrame) else list(values)
-        frame = values if isinstance(values, pd.DataFrame) else pd.DataFrame(rows)
-        return frame.astype(float)
+        return (values if isinstance(values, pd.DataFrame) else pd.DataFrame(list(values))).astype(float)
     except (TypeError, ValueError):
         raise UsageError(f"{name}: one row of numbers per completed table") from None
-
-
-def _adjust(freedom: Array, missing: Array, complete_df: float | None) -> Array:
-    if complete_df is None:
-        return freedom
-    observed = (complete_df + 1) / (complete_df + 3) * complete_df * (1 - missing)
-    return np.asarray(1 / (1 / freedom + 1 / observed))

@@ -49,13 +49,11 @@ def promise_of_different(l: int, largest: int | None, what: str, sets: bool = Fa
     excluded = range(max(l - 1, 1))
     if l < 2 or not largest:
         return Promise(tuple(None for _ in excluded))
-    bounds = tuple(_largest_of_sets(largest, l, j) if sets else 1 - (l - 1 - j) / (largest - j) for j in excluded)
+    bounds = tuple(
+        (largest - 1 + 1 / l) / (largest - j / l) if sets else 1 - (l - 1 - j) / (largest - j) for j in excluded
+    )
     rows = f"{l} different {what} in groups of up to {largest:,} rows"
     return Promise(bounds, f"{rows} leave a confidence of up to {bounds[0]:.1%}, and no more is promised")
-
-
-def _largest_of_sets(size: int, l: int, excluded: int) -> float:
-    return (size - 1 + 1 / l) / (size - excluded / l)
 
 
 LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlanon.adversary.findings import DIGITS, SAMPLED, WORST, Attack, Finding, is_beyond_chance
 from sqlanon.adversary.learned import TAKEN, learn
@@ -198,11 +198,14 @@ def attack_release(
     asked = Asked(release, against, identifier, others, background, telling, orders, quick_rows)
     if len(release.manifest["columns"]["sensitive"]) == 1:
         return _attack(asked, release.tables, release.manifest)
-    whole = Attack(())
+    whole, columns = Attack(()), release.manifest["columns"]
     # for whoever looks at it alone each column is a release; who is in the table is the same for all
-    for column in release.manifest["columns"]["sensitive"]:
-        look = one_column if has_several(release.manifest) else _put_first
-        attack = _attack(asked, *look(release.tables, release.manifest, column))
+    for column in columns["sensitive"]:
+        if has_several(release.manifest):
+            attack = _attack(asked, *one_column(release.tables, release.manifest, column))
+        else:  # the first of several randomized columns is the one that is attacked
+            first = [column, *(name for name in columns["sensitive"] if name != column)]
+            attack = _attack(asked, release.tables, {**release.manifest, "columns": {**columns, "sensitive": first}})
         shared = [finding for finding in attack.findings if finding.family == "presence"]
         findings = [replace(each, attack=f"{column}: {each.attack}") for each in attack.findings if each not in shared]
         before = (finding for finding in whole.findings if finding.family != "presence")
@@ -212,13 +215,6 @@ def attack_release(
             (*whole.told, *(replace(each, about=column) for each in attack.told)),
         )  # fmt: skip
     return whole
-
-
-def _put_first(tables: Mapping[str, Sql], manifest: Manifest, column: str) -> tuple[Mapping[str, Sql], Manifest]:
-    """Return a table of several randomized columns with one of them first, which is the one that is attacked."""
-    columns = manifest["columns"]
-    others = [name for name in columns["sensitive"] if name != column]
-    return tables, {**manifest, "columns": {**columns, "sensitive": [column, *others]}}
 
 
 def _attack(asked: Asked, tables: Mapping[str, Sql], manifest: Manifest) -> Attack:
@@ -288,8 +284,10 @@ def _attack_groups(
         fixed, composition_notes = composition.intersect_releases(view, asked.others, promised)
         findings, notes = findings + fixed, notes + composition_notes
     if asked.background and view.exact_groups:
-        known = asked.release.verify(background=asked.background).posterior
-        findings += [_known_distribution(posterior, promised) for posterior in known]
+        for known in asked.release.verify(background=asked.background).posterior:
+            whom = f"{known['rows_above']:,} of {known['rows']:,} rows above the promise"
+            reached, attack = known["largest_posterior"], "a known distribution"
+            findings.append(Finding("background knowledge", attack, reached, promised, whom=whom))
     elif asked.background:
         notes.append("known distributions are looked at for releases of groups with certain values only")
     return [*findings, *view.find_presence()], notes
@@ -304,8 +302,7 @@ def _attack_randomized(
         findings.append(Finding("learning", TAKEN, promised, promised, whom="everybody", headline=True))
     # values that are kept more often in some part are the adversary's wherever that is known
     for words, share in view.find_kept(asked.against).items() if asked.against is not None else ():
-        kept = Finding("learning", KEPT, reached=share, promised=promised, whom=words, leak=True, headline=True)
-        findings.append(kept)
+        findings.append(Finding("learning", KEPT, share, promised, whom=words, leak=True, headline=True))
     notes = [NOBODY_ALONE] if truth is not None and not learned else []
     if asked.others:
         pooled, pooled_notes = composition.pool_releases(view, asked.others, truth, promised)
@@ -313,8 +310,3 @@ def _attack_randomized(
     if asked.background:
         notes.append("known distributions are looked at for releases of groups only")
     return [*findings, *view.find_presence()], notes
-
-
-def _known_distribution(posterior: Any, promised: float | None) -> Finding:
-    whom = f"{posterior['rows_above']:,} of {posterior['rows']:,} rows above the promise"
-    return Finding("background knowledge", "a known distribution", posterior["largest_posterior"], promised, whom=whom)

@@ -167,6 +167,9 @@ def count_sizes(release: Release) -> list[tuple[str, int]]:
     sizes = (
         " to ".join(f"{size:,}" for size in dict.fromkeys((row["least_size"], row["largest_size"]))) for row in rows
     )
+    sizes = (
+        " to ".join(f"{size:,}" for size in dict.fromkeys((row["least_size"], row["largest_size"]))) for row in rows
+    )
     return [(size, int(row["group_count"])) for size, row in zip(sizes, rows, strict=True)]
 
 
@@ -175,8 +178,8 @@ class Facts:
     """What is known of a release.
 
     name: that of its directory or schema, empty where it has none. summary: what it is, by topic, in words. sizes: of
-    groups, in words, with how many there are. columns: table, column, type, what it is. is_internal: whether anything here was computed from the source. others: how many
-    releases were intersected with it.
+    groups, in words, with how many there are. columns: table, column, type, what it is. is_internal: whether anything
+    here was computed from the source. others: how many releases were intersected with it.
     """
 
     name: str
