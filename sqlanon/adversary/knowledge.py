@@ -8,7 +8,7 @@ a list with names, or with the sensitive column, shows nothing more than what th
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.chapter_run import ChapterRun
@@ -33,15 +33,10 @@ log = logging.getLogger("sqlanon")
 PAIRS_AT_ONCE = 50_000  # pairs of a group and a signature or value in memory at once; equal groups count once
 
 
-@dataclass(frozen=True)
-class MatchedBackground:
-    """A background as it was named, matched with a release."""
-
-    name: str
-    background: Background
+Matched = list[tuple[str, Background]]  # backgrounds as they were named, matched with a release
 
 
-def find_backgrounds(published: PublishedTables, tables: Sequence[object]) -> list[MatchedBackground]:
+def find_backgrounds(published: PublishedTables, tables: Sequence[object]) -> Matched:
     """Find background tables as SOURCEs are found, and match them with a release's columns.
 
     Raises UsageError where one is not there or has other columns than a background has.
@@ -52,7 +47,7 @@ def find_backgrounds(published: PublishedTables, tables: Sequence[object]) -> li
 
 def match_backgrounds(
     published: PublishedTables, tables: Sequence[tuple[object, Source, Mapping[str, str]]]
-) -> list[MatchedBackground]:
+) -> Matched:
     """Match background tables, each with its source and its columns' types, with a release's columns."""
     columns = published.manifest["columns"]
     (sensitive,) = columns["sensitive"]
@@ -61,7 +56,7 @@ def match_backgrounds(
         {name: (name, qit[name]) for name in columns["quasi"]}, (sensitive, st[sensitive])
     )
     return [
-        MatchedBackground(
+        (
             table if isinstance(table, str) else f"background {number}",
             background.declared(table, source, types, release_columns),
         )
@@ -73,7 +68,7 @@ def posterior_queries(published: PublishedTables, tables: Sequence[object], r: f
     """Return the statements that `examine_backgrounds` runs, in order; of the groups, the first portion's."""
     backgrounds, run = find_backgrounds(published, tables), _start(published)
     statements = [statement for step in run.build([_values(published)]) for statement in statements_of(step)]
-    for number, match in enumerate(backgrounds, start=1):
+    for number, (_, match) in enumerate(backgrounds, start=1):
         steps = run.build(_chapters(published, match, number, r))
         statements += [statement for step in steps for statement in statements_of(step)]
         texts = _priors(run, number) | _portion(run, 0)
@@ -81,9 +76,7 @@ def posterior_queries(published: PublishedTables, tables: Sequence[object], r: f
     return statements
 
 
-def examine_backgrounds(
-    published: PublishedTables, backgrounds: Sequence[MatchedBackground], r: float
-) -> list[dict[str, Any]]:
+def examine_backgrounds(published: PublishedTables, backgrounds: Matched, r: float) -> list[dict[str, Any]]:
     """Return for each background the figures of its `Exposure`, with its name (`background`) and its `attributes`.
 
     r: rows are counted whose largest posterior is above 1/r. The groups of QIT and ST fit each other.
@@ -95,17 +88,18 @@ def examine_backgrounds(
     try:
         run.take([_values(published)])
         found = []
-        for number, match in enumerate(backgrounds, start=1):
+        for number, (name, match) in enumerate(backgrounds, start=1):
             reports = run.take(_chapters(published, match, number, r))
             exposure = Exposure(r)
             exposure.add_alone(run.rows("one_signature"))
-            priors = Priors.from_frames(*(engine.frame(sql) for sql in _priors(run, number).values()))
+            listed, share, tally = (engine.arrays(sql) for sql in _priors(run, number).values())
+            priors = Priors(listed, share["share"], tally["row_count"])
             portions = reports["portions"]["portions"]
             for portion in range(portions):
                 log.info("posteriors of background %d, portion %d of %d", number, portion + 1, portions)
-                signatures, values = (Holding.from_frame(engine.frame(sql)) for sql in _portion(run, portion).values())
+                signatures, values = (Holding.of(engine.arrays(sql)) for sql in _portion(run, portion).values())
                 exposure.add(signatures, values, priors)
-            named = {"background": match.name, "attributes": list(match.background.attributes)}
+            named = {"background": name, "attributes": list(match.attributes)}
             unknown = reports.get(f"gaps_{number}", {}).get("unknown_values", 0)
             found.append({**named, "unknown_values": unknown, **exposure.figures()})
         return found
@@ -124,27 +118,27 @@ def _values(published: PublishedTables) -> Chapter:
     return Chapter("verify/values", {"sensitive": sensitive, "group": columns["group"], "count": columns["count"]})
 
 
-def _chapters(published: PublishedTables, match: MatchedBackground, number: int, r: float) -> list[Chapter]:
+def _chapters(published: PublishedTables, match: Background, number: int, r: float) -> list[Chapter]:
     """Return the chapters of one background: what it says, and the groups that it meets."""
     values = {
         "number": number,
         "group": published.manifest["columns"]["group"],
-        "attributes": match.background.columns,
-        "names": background.names_of(match.background),
+        "attributes": match.columns,
+        "names": background.names_of(match),
         "r": float(r),
         "limit": 1 / r + ROUNDING,
         "most": PAIRS_AT_ONCE,
     }
-    return [background.read_table(match.background, number, spelled=False), Chapter("verify/background", values)]
+    return [background.read_table(match, number, spelled=False), Chapter("verify/background", values)]
 
 
 def _priors(run: ChapterRun, number: int) -> dict[str, str]:
     """Return what the driver reads of a background: priors that it lists, what it leaves over, and rows of values."""
     remainder = run.relations[f"remainder_{number}"]
     return {
-        "listed_prior": f"select * from {run.relations['listed_prior']}",
-        "share": f"select signature_number, share from {remainder}",
-        "tally": f"select value_number, row_count from {run.relations['tally']}",
+        "listed_prior": f"select signature_number, value_number, probability from {run.relations['listed_prior']}",
+        "share": f"select share from {remainder} order by signature_number asc nulls last",
+        "tally": f"select row_count from {run.relations['tally']} order by value_number asc nulls last",
     }
 
 
@@ -152,6 +146,7 @@ def _portion(run: ChapterRun, portion: int) -> dict[str, str]:
     """Return what the driver reads of some of the different groups."""
     return {
         name: f"select group_id, item, row_count, often from {run.relations[name]} where portion = {portion}"
+        " order by group_id asc nulls last, row_count desc nulls last, item asc nulls last"
         for name in ("signatures_alike", "values_alike")
     }
 
@@ -175,9 +170,7 @@ def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
         raise UsageError(TOO_SMALL.format(r=r))
 
 
-def add_posteriors(
-    report: Report, published: PublishedTables, backgrounds: Sequence[MatchedBackground], r: float | None
-) -> Report:
+def add_posteriors(report: Report, published: PublishedTables, backgrounds: Matched, r: float | None) -> Report:
     """Add the check `posterior`, and for each background the posteriors that an adversary reaches with it.
 
     r: posteriors above 1/r fail the check; without it they are reported, beside what the release promises.
@@ -194,9 +187,13 @@ def add_posteriors(
     promise = f"{'promised' if r is None else 'asked'} 1/{name} = {100 / limit:.4g} %"
     largest = max(figures["largest_posterior"] for figures in exposures)
     added = _add_check(report, r, largest)
-    if added.checks[-1].holds and _covers(parameters, exposures, limit):
+    known = {frozenset(figures["attributes"]) for figures in exposures}
+    is_promise = (
+        "r" in parameters and limit >= parameters["r"] and known >= set(map(frozenset, parameters["backgrounds"]))
+    )
+    if added.checks[-1].holds and is_promise:
         # groups of several signatures prove nothing by themselves; their posteriors do
-        proved = (replace(check, holds=True) if _is_open(check) else check for check in added.checks)
+        proved = (replace(each, holds=True) if each.promised and each.holds is None else each for each in added.checks)
         added = replace(added, checks=tuple(proved))
     return replace(added, posterior=tuple(exposures), promise=promise)
 
@@ -207,20 +204,6 @@ def limit_of(published: PublishedTables, r: float | None) -> tuple[str, float]:
     # robust promises 1/r; Anatomy 1/l, which holds against adversaries who know no distribution
     name = "r" if r is not None or "r" in parameters else "l"
     return name, float(parameters[name]) if r is None else r
-
-
-def _is_open(check: Check) -> bool:
-    return check.promised and check.holds is None
-
-
-def _covers(parameters: Mapping[str, Any], exposures: Sequence[Mapping[str, Any]], limit: float) -> bool:
-    """Tell whether posteriors of at most 1/limit under these backgrounds are what the release promises."""
-    attribute_sets = {frozenset(figures["attributes"]) for figures in exposures}
-    return (
-        "r" in parameters
-        and limit >= parameters["r"]
-        and attribute_sets >= set(map(frozenset, parameters["backgrounds"]))
-    )
 
 
 def _add_check(report: Report, r: float | None, largest: object) -> Report:
