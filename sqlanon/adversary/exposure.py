@@ -38,7 +38,8 @@ class Priors:
         """Take the listed priors, and for the others each signature's share and each value's rows, by number."""
         keys = listed["signature_number"].astype(np.int64) * len(totals) + listed["value_number"].astype(np.int64)
         order = np.argsort(keys)
-        self._keys, self._listed, self._share, self._totals = keys[order], listed["probability"][order], share, totals
+        self._keys, self._listed = keys[order], listed["probability"][order].astype(float)
+        self._share, self._totals = share.astype(float), totals.astype(float)  # engines hand decimals over as objects
 
     def of(self, signatures: Whole, values: Whole) -> Array:
         """Return the priors G × s × k of groups that hold these signatures (G × s) and values (G × k)."""

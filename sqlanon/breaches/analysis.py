@@ -55,12 +55,9 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
     (graph, source, views), run = prepare(question, engine), ChapterRun(engine)
     kept: list[str] = []
     try:
-        run.take([chapters.base(graph, source)])
-        if graph.has_closed_form:
-            run.take(chapters.closed_form(graph, question.model))
-            told = []
-        else:
-            told = _answer_many(graph, run, question.model == "restricted")
+        # one row more than is followed tells that there are too many
+        run.take(chapters.beginning(graph, source, question.model, LARGEST_JOIN + 1))
+        told = [] if graph.has_closed_form else _answer_many(graph, run, question.model == "restricted")
         reports = run.take([chapters.notes(graph, source, views)])
         told += [note for row in reports.values() if (note := row.get("note"))]
         # a view of the result needs what it reads
@@ -73,8 +70,6 @@ def analyse(question: BreachQuestion, engine: Engine) -> Breach:
 def _answer_many(graph: Graph, run: ChapterRun, restricted: bool) -> list[str]:
     """Make the relation of associations of more than two views: enumerated, or exact in pieces, or bounded."""
     engine = run.engine
-    # one row more than is followed tells that there are too many
-    run.take([chapters.associations(graph, LARGEST_JOIN + 1)])
     lines, associations = (engine.rows(f"select * from {run.relations[name]}") for name in ("line", "association"))
     with suppress(TooManyWorldsError):
         if len(lines) > LARGEST_JOIN:
@@ -95,11 +90,8 @@ def _answer_many(graph: Graph, run: ChapterRun, restricted: bool) -> list[str]:
     if not bounded:
         return []
     share = f" {exact:,} associations lie in small pieces, which were, and are exact;" if exact else ""
-    return [
-        NOTE.format(
-            why="these views form a chain" if graph.chained else SEVERAL, share=share, other=" other" if exact else ""
-        )
-    ]
+    why = "these views form a chain" if graph.chained else SEVERAL
+    return [NOTE.format(why=why, share=share, other=" other" if exact else "")]
 
 
 def render_analysis(question: BreachQuestion, engine: Engine) -> str:
@@ -108,12 +100,7 @@ def render_analysis(question: BreachQuestion, engine: Engine) -> str:
     Of more than two views: what it runs where their worlds are few.
     """
     (graph, source, _), run = prepare(question, engine), ChapterRun(engine, prefix="sqlanon_")
-    written = [chapters.base(graph, source)]
-    if graph.has_closed_form:
-        written += chapters.closed_form(graph, question.model)
-    else:
-        written.append(chapters.associations(graph, LARGEST_JOIN + 1))
-    steps = run.build(written)
+    steps = run.build(chapters.beginning(graph, source, question.model, LARGEST_JOIN + 1))
     statements = [statement for step in steps for statement in statements_of(step)]
     return "\n\n".join(f"-- {step.name}: {step.sentence}\n{engine.text(step)};" for step in statements) + "\n"
 
@@ -151,19 +138,13 @@ def explain_association(question: BreachQuestion, engine: Engine, identifier: st
         _require_value(run, "identifier", graph.secret.identifier, identifier)
         _require_value(run, "property", graph.secret.property, property_)
         places = engine.rows(f"select * from {run.relations['whereabouts']} order by component asc nulls last")
-        components = [
-            _explain_component(graph, run, place, (identifier, property_)) for place in places[:SHOWN_COMPONENTS]
-        ]
+        shown = places[:SHOWN_COMPONENTS]
+        components = [_explain_component(graph, run, place, identifier, property_) for place in shown]
     finally:
         run.drop()
     cover = sorted({text for component in components for text in component.pop("properties")})
-    return {
-        "id": identifier,
-        "property": property_,
-        "cover": cover,
-        "components": components,
-        "all_components": len(places),
-    }
+    named = {"id": identifier, "property": property_, "cover": cover}
+    return {**named, "components": components, "all_components": len(places)}
 
 
 def _require_value(run: ChapterRun, column: str, name: str, text: str) -> None:
@@ -177,27 +158,25 @@ def _require_value(run: ChapterRun, column: str, name: str, text: str) -> None:
         raise UsageError(f"the base has no {name} {text!r}{near}")
 
 
-def _explain_component(graph: Graph, run: ChapterRun, place: NodeRow, association: tuple[str, str]) -> dict[str, Any]:
-    parts = [_read_nodes(graph, run, number, place["component"]) for number in range(1, len(graph.parts) + 1)]
-    join = {column: place[graph.column_names[column]] for column in graph.join}
+def _explain_component(
+    graph: Graph, run: ChapterRun, place: NodeRow, identifier: str, property_: str
+) -> dict[str, Any]:
+    parts: list[Sequence[NodeRow]] = []
+    for number, part in enumerate(graph.parts, start=1):
+        names = [graph.column_names[column] for column in part.columns if column not in graph.join]
+        read = f"select {columns(names, end=', ')}matches from {run.relations[f'shown_{number}']}"
+        ordered = f"order by {order(names, end=', ')}matches asc nulls last limit {SHOWN_NODES}"
+        parts.append(run.engine.rows(f"{read} where component = {place['component']} {ordered}"))
     # Beyond, sets of covered nodes are too many to count; the numbers of nodes and edges still tell the component.
     few = sum(map(len, parts)) <= MOST_NODES_COUNTED
     tuples = [_make_candidate(nodes) for nodes in product(*map(enumerate, parts))] if few else []
     return {
-        "join": join,
+        "join": {column: place[graph.column_names[column]] for column in graph.join},
         "parts": [[_write_node(node) for node in part] for part in parts],
         "edges": prod(map(len, parts)) if all(len(part) < SHOWN_NODES for part in parts) else None,
         "properties": [str(node["property"]) for node in parts[1]],
-        **_count_worlds(tuples, *association),
+        **_count_worlds(tuples, identifier, property_),
     }
-
-
-def _read_nodes(graph: Graph, run: ChapterRun, number: int, component: object) -> list[NodeRow]:
-    """Read the nodes of one view in a component, at most as many as are shown."""
-    names = [graph.column_names[column] for column in graph.parts[number - 1].columns if column not in graph.join]
-    ordered = f"order by {order(names, end=', ')}matches asc nulls last limit {SHOWN_NODES}"
-    shown = f"select {columns(names, end=', ')}matches from {run.relations[f'shown_{number}']}"
-    return [*run.engine.rows(f"{shown} where component = {component} {ordered}")]
 
 
 def _make_candidate(nodes: Sequence[tuple[int, NodeRow]]) -> Candidate:
@@ -209,10 +188,18 @@ def _make_candidate(nodes: Sequence[tuple[int, NodeRow]]) -> Candidate:
 
 
 def _count_worlds(tuples: Sequence[Candidate], identifier: str, property_: str) -> dict[str, Any]:
-    """Count worlds and interesting worlds in both models (Definitions 3.2 to 3.5); None where there is no tuple."""
+    """Count worlds and interesting worlds in both models (Definitions 3.2 to 3.5); None where there is no tuple.
+
+    Of a small component every world is written down as its edges.
+    """
     if not tuples:
         return dict.fromkeys(("worlds", "interesting", "restricted_worlds", "restricted_interesting", "listed"))
     nodes = list(dict.fromkeys(node for candidate in tuples for node in candidate.nodes))
+    listed: list[list[str]] = []
+    for choices in product((True, False), repeat=len(tuples) if len(tuples) <= MOST_EDGES else 0):
+        world = [candidate for candidate, keep in zip(tuples, choices, strict=False) if keep]
+        if {node for candidate in world for node in candidate.nodes} == set(nodes):
+            listed.append([f"{c.identifier}–{c.property}" for c in world])
 
     def count_hidden(kept: Sequence[Candidate]) -> int:
         return count_covers([c for c in kept if not c.shows(identifier, property_)], nodes)
@@ -220,26 +207,14 @@ def _count_worlds(tuples: Sequence[Candidate], identifier: str, property_: str) 
     def keep_single(wanted: Hashable) -> list[Candidate]:
         return [c for c in tuples if c.allows(identifier, wanted)]
 
-    worlds = count_covers(tuples, nodes)
-    single_tuples = keep_single(property_)
-    properties = {c.property for c in tuples}
+    worlds, single_tuples = count_covers(tuples, nodes), keep_single(property_)
     return {
         "worlds": worlds,
         "interesting": worlds - count_hidden(tuples),
-        "restricted_worlds": sum(count_covers(keep_single(other), nodes) for other in properties),
+        "restricted_worlds": sum(count_covers(keep_single(other), nodes) for other in {c.property for c in tuples}),
         "restricted_interesting": count_covers(single_tuples, nodes) - count_hidden(single_tuples),
-        "listed": _list_worlds(tuples, nodes) if len(tuples) <= MOST_EDGES else None,
+        "listed": sorted(listed, key=lambda world: (len(world), world)) if len(tuples) <= MOST_EDGES else None,
     }
-
-
-def _list_worlds(tuples: Sequence[Candidate], nodes: Sequence[Node]) -> list[list[str]]:
-    """Write down every world of a small component as its edges."""
-    listed = []
-    for choices in product((True, False), repeat=len(tuples)):
-        world = [candidate for candidate, keep in zip(tuples, choices, strict=True) if keep]
-        if {node for candidate in world for node in candidate.nodes} == set(nodes):
-            listed.append([f"{c.identifier}–{c.property}" for c in world])
-    return sorted(listed, key=lambda world: (len(world), world))
 
 
 def _write_node(node: NodeRow) -> str:

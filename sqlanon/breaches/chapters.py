@@ -34,6 +34,11 @@ NONE_SHARED = f"no property under every join value of the id, against the model{
 SEVERAL_SHOWN = f"a view shows the id with several properties, against the model{_UNRESTRICTED}"
 
 
+def beginning(graph: Graph, source: Source, model: Model, most: int = 0) -> list[Chapter]:
+    """Return the chapters of one view or two to the end, and of more up to the associations; most: as for these."""
+    return [base(graph, source), *(closed_form(graph, model) if graph.has_closed_form else [associations(graph, most)])]
+
+
 def base(graph: Graph, source: Source) -> Chapter:
     """Return the chapter that ends in `base`: the rows that every view shows, under names of our own."""
     names = graph.column_names
@@ -248,11 +253,9 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
         _EXACT if graph.has_closed_form else _BOUNDED,
         _SILENT,
     ]
-    written = [base(graph, source)]
-    if graph.has_closed_form:
-        written += closed_form(graph, question.model)
-    else:
-        written += [associations(graph), *join_views(graph), bounds(graph, counted=False)]
+    written = beginning(graph, source, question.model)
+    if not graph.has_closed_form:
+        written += [*join_views(graph), bounds(graph, counted=False)]
     with raised_as(UsageError, f"no script for {dialect}", TemplateError):
         return write_statements(
             [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)], head, dialect
@@ -269,8 +272,8 @@ _IDENTITY, _JOINED, _HELD = "identity", "chosen_text", "sensitive"
 _GRAPH = Graph(
     Secret(_IDENTITY, _HELD, ()),
     (
-        Part(1, (_IDENTITY, _JOINED), has_identifier=True, has_property=False, attributes=(), conditions=()),
-        Part(2, (_JOINED, _HELD), has_identifier=False, has_property=True, attributes=(), conditions=()),
+        Part(1, (_IDENTITY, _JOINED), ("identifier",), attributes=(), conditions=()),
+        Part(2, (_JOINED, _HELD), ("property",), attributes=(), conditions=()),
     ),
     (_JOINED,),
     (),

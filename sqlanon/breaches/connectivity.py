@@ -84,20 +84,16 @@ def find_selections(views: Sequence[View], kept: Sequence[int], secret: Secret) 
 
 @dataclass(frozen=True)
 class Part:
-    """The nodes of one view: its base columns, and which of them tell nodes apart beside id, property and join."""
+    """The nodes of one view: its base columns, and which of them tell nodes apart beside id, property and join.
+
+    keys: which of `identifier` and `property` they carry.
+    """
 
     view: int
     columns: tuple[str, ...]
-    has_identifier: bool
-    has_property: bool
+    keys: tuple[str, ...]
     attributes: tuple[str, ...]
     conditions: tuple[Condition, ...]
-
-    @property
-    def keys(self) -> list[str]:
-        """Return which of identifier and property its nodes carry, as our names."""
-        keys = {"identifier": self.has_identifier, "property": self.has_property}
-        return [key for key, is_there in keys.items() if is_there]
 
 
 @dataclass(frozen=True)
@@ -119,7 +115,7 @@ class Graph:
     @property
     def together(self) -> bool:
         """Whether one view shows id and property side by side."""
-        return self.parts[0].has_property
+        return "property" in self.parts[0].keys
 
     @property
     def has_closed_form(self) -> bool:
@@ -170,21 +166,20 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
         for condition in readable
     }
     join, chained = _find_join([views[number].columns for number in kept_places])
-    keys = {secret.identifier, secret.property, *join}
+    named = {"identifier": secret.identifier, "property": secret.property}
     parts = tuple(
         Part(
             view=number + 1,
             columns=views[number].columns,
-            has_identifier=secret.identifier in shown_columns[number],
-            has_property=secret.property in shown_columns[number],
-            attributes=tuple(column for column in views[number].columns if column not in keys),
+            keys=tuple(key for key, name in named.items() if name in shown_columns[number]),
+            attributes=tuple(column for column in views[number].columns if column not in {*named.values(), *join}),
             conditions=tuple(condition for condition in readable if holders[condition] == number),
         )
         for number in kept_places
     )
     # put the part with the id first (one that has the property too before all), then that with the property
-    first = max(parts, key=lambda part: (part.has_identifier, part.has_property))
-    rest = sorted((part for part in parts if part is not first), key=lambda part: not part.has_property)
+    first = max(parts, key=lambda part: ("identifier" in part.keys, "property" in part.keys))
+    rest = sorted((part for part in parts if part is not first), key=lambda part: "property" not in part.keys)
     return Graph(secret, (first, *rest), join, selecting, chained, find_selections(views, kept_places, secret))
 
 
@@ -243,13 +238,12 @@ class Edge:
 
 @dataclass(frozen=True)
 class JoinTree:
-    """Parts as sets of columns, and edges such that the parts that hold any one column hang together.
+    """Edges between parts, sets of columns, such that the parts that hold any one column hang together.
 
     Counts can then be handed from neighbour to neighbour (M. Yannakakis: Algorithms for acyclic database schemes.
     VLDB 1981).
     """
 
-    parts: tuple[tuple[str, ...], ...]
     edges: tuple[Edge, ...]
 
     def neighbours(self, part: int, but: int = 0) -> list[tuple[int, tuple[str, ...]]]:
@@ -303,4 +297,4 @@ def grow_tree(parts: Sequence[tuple[str, ...]]) -> JoinTree:
                 "these views share columns in a ring (A with B, B with C, C with A), and there are too many worlds to"
                 " count one by one; leave a view out, or ask about fewer rows"
             )
-    return JoinTree(tuple(parts), tuple(edges))
+    return JoinTree(tuple(edges))
