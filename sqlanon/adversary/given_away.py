@@ -19,7 +19,7 @@ from sqlanon.wording import option
 
 USUAL_SIZE = 5  # people in a group, where none is asked for
 MOST_ROWS = 50_000  # that are looked at, drawn of more
-MOST_COLUMNS = 8  # that are looked at in pairs
+MOST_COLUMNS = 12  # that are looked at in pairs
 NOTABLE = 0.25  # of the way from what chance names to all, from which on it is said
 NEWS = 0.05  # by how much more than its columns alone a pair names, to be said beside them
 

@@ -115,7 +115,7 @@ def test_rules_and_near_identifiers_are_said(con):
         " from range(210) t(i)"
     )
     notes = sqlanon.check(con, "people", quasi=["badge", "ward", "age"], sensitive="disease").notes
-    assert any(note.startswith("ward determines disease") for note in notes)
+    assert any(note.startswith("ward gives disease away") for note in notes)
     assert any(note.startswith("badge alone singles out 210 of 210 rows") for note in notes)
     assert not any(note.startswith("age") for note in notes)
 
