@@ -226,11 +226,11 @@ def complete_release(
     try:
         for number, dealt in enumerate(chain.complete(count), start=1):
             columns = {"quasi": list(space.quasi.items()), "sensitive": dealt}
-            sql = space.render_own("completion/rows/completed", {"numbered": space.numbered}, **columns)
+            sql = space.render("completion/rows/completed", {"numbered": space.numbered}, **columns)
             relations.append(relation_name(space.prefix, f"completed_{number}"))
             engine.create(Statement("completed", sql, "table", str(relations[-1])))
             for (_, earlier, _), (_, later, _) in zip(before, dealt, strict=False):
-                sql = space.render_own("completion/rows/alike_rows", {"earlier": earlier, "later": later})
+                sql = space.render("completion/rows/alike_rows", {"earlier": earlier, "later": later})
                 (row,) = engine.rows(sql)
                 alike.append(float(row["alike_rows"]) / max(int(row["row_count"]), 1))
             space.forget([str(rows) for _, rows, _ in before])

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sqlanon.adversary.evidence import Pairs
+from sqlanon.adversary.evidence import Pairs, pair_up
 from sqlanon.adversary.model_rows import ModelRows, Whole, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.chapter_run import ChapterRun
@@ -57,11 +57,8 @@ class Model:
         in the order of the groups.
         """
         self.parts, self.group = parts, group
-        slots = np.bincount(slot_group)
-        width, first = slots[group], (np.cumsum(slots) - slots)[group]
-        self.ends = np.concatenate(([0], np.cumsum(width)))
-        row = np.repeat(np.arange(len(group)), width)
-        slot = first[row] + np.arange(len(row)) - self.ends[row]
+        row, slot = pair_up(group, slot_group)
+        self.ends = np.searchsorted(row, np.arange(len(group) + 1))
         self.pairs = Pairs(np.ones(len(group)), row, slot, slot_group, slot_kind, held, kinds, passes=3)
         combinations, inverse = np.unique(codes, axis=0, return_inverse=True)
         self.combination: Whole = inverse.ravel()
@@ -166,7 +163,7 @@ class Dealing:
         inputs = {"coded_row": self.coded}
         learned = self.space.make("learned_row", "completion/groups/learned_row", inputs, salt=salt, share=share)
         inputs = {"holding": self.holding, "learned_row": learned}
-        slots = self.space.engine.arrays(self.space.render_own("completion/groups/held_kind", inputs))
+        slots = self.space.engine.arrays(self.space.render("completion/groups/held_kind", inputs))
         columns = ", ".join(self.space.levels)
         order = "group_id asc nulls last, row_number asc nulls last"
         read = self.space.engine.arrays(f"select group_id, {columns} from {learned} order by {order}")
@@ -179,13 +176,13 @@ class Dealing:
 
     def seat_rows(self) -> list[Sql]:
         """Return the rows in their groups' places: relations of whole groups, of about `ROWS_AT_ONCE` rows each."""
-        sql = self.space.render_own("completion/groups/first_row", {"coded_row": self.coded}, most=ROWS_AT_ONCE)
+        sql = self.space.render("completion/groups/first_row", {"coded_row": self.coded}, most=ROWS_AT_ONCE)
         firsts = [int(row["first_row"]) for row in self.space.engine.rows(sql)]
         seats = []
         for number, (first, after) in enumerate(pairwise([*firsts, self.rows + 1]), start=1):
             rows = Sql(f"(select * from {self.coded} where row_number >= {first} and row_number < {after})")
             groups = Sql(f"(select * from {self.holding} where group_id in (select group_id from {rows}))")
-            slots = inline(self.space.render_own("completion/groups/slots", {"holding": groups}))
+            slots = inline(self.space.render("completion/groups/slots", {"holding": groups}))
             inputs, levels = {"coded_row": rows, "slots": slots}, self.space.levels
             seats.append(self.space.make(f"seat_{number}", "completion/groups/seat", inputs, levels=levels))
         self.space.forget([str(self.coded), str(self.holding)])
@@ -205,8 +202,9 @@ class Dealing:
         salt = salt_of(self.seed, "start", table)
         scored = space.make("scored", "completion/groups/scored", inputs, levels=space.levels, salt=salt)
         for turn in range(1, SWEEPS + 1):
-            values = {"salt": salt_of(self.seed, "swap", table, turn), "turn": turn}
-            scored = space.replace(f"scored_{turn}", scored, "completion/groups/swapped", {"scored": scored}, **values)
+            before, values = scored, {"salt": salt_of(self.seed, "swap", table, turn), "turn": turn}
+            scored = space.make(f"scored_{turn}", "completion/groups/swapped", {"scored": before}, **values)
+            space.forget([str(before)])
         rows = space.make(f"dealt_{table}_{portion}", "completion/groups/dealt", {"seat": seat, "scored": scored})
         space.forget([str(scored)])
         return rows

@@ -27,6 +27,14 @@ SCALINGS = 6  # of lines and columns, in every turn
 LEAST_ELSEWHERE = 1e-3  # of how likely a value is another's
 
 
+def pair_up(group: Whole, slot_group: Whole) -> tuple[Whole, Whole]:
+    """Return each line with every slot of its group, both by number, P; slot_group: of slots, in rising order."""
+    slots = np.bincount(slot_group, minlength=int(group.max(initial=-1)) + 1)
+    width, first = slots[group], (np.cumsum(slots) - slots)[group]
+    line = np.repeat(np.arange(len(group)), width)
+    return line, first[line] + np.arange(len(line)) - (np.cumsum(width) - width)[line]
+
+
 @dataclass
 class Pairs:
     """Everybody with each value of their groups.

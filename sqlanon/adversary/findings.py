@@ -191,7 +191,8 @@ class Attack:
     def tables(self) -> list[tuple[str, list[str], list[list[Any]]]]:
         """Return what is shown for people, each table with its title and heads; the findings come first."""
         several = ["about"] if any(each.about for each in self.sure) else []
-        shown = [("", COLUMNS, self.shown_lines())]
+        findings = [[*line[:2], *map(_percent, line[2:5]), *line[5:]] for line in self.lines()]
+        shown = [("", COLUMNS, findings)]
         if self.sure:
             lines = [
                 [*([each.about] if several else []), _percent(each.limit), each.people, each.of, _percent(each.claimed),
@@ -207,12 +208,6 @@ class Attack:
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
         return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, _MARKS[f.leak]] for f in self.findings]
-
-    def shown_lines(self) -> list[list[Any]]:
-        """Return the findings for people: shares as percentages."""
-        return [
-            [_percent(part) if 2 <= place <= 4 else part for place, part in enumerate(line)] for line in self.lines()
-        ]
 
     def df(self) -> "pd.DataFrame":
         """Return the findings as a frame."""

@@ -50,10 +50,6 @@ class GivenAway:
         """Tell whether that is worth a word."""
         return self.named >= 1 / self.size + NOTABLE * (1 - 1 / self.size)
 
-    def as_line(self) -> dict[str, object]:
-        """Return it as a line of a table."""
-        return {"sensitive": self.sensitive, "known": self.known, "named": self.named, "by_chance": 1 / self.size}
-
     @property
     def note(self) -> str:
         """Say it; empty where it is little."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.adversary import model
-from sqlanon.adversary.evidence import Pairs, Shown
+from sqlanon.adversary.evidence import Pairs, Shown, pair_up
 from sqlanon.adversary.findings import DIGITS, Attack, Finding, Sure, Told
 from sqlanon.adversary.model import Feature, find_features
 from sqlanon.adversary.view import View
@@ -171,11 +171,7 @@ class Adversary:
             lines, line = np.unique(combination, return_inverse=True)
         people = np.zeros(len(lines))
         people[line.ravel()] = read["people"]
-        count = np.bincount(slot_group, minlength=len(groups))
-        first = np.cumsum(count) - count
-        width = count[group]
-        seat_of = np.repeat(np.arange(len(group)), width)
-        slot = first[group[seat_of]] + np.arange(len(seat_of)) - np.repeat(np.cumsum(width) - width, width)
+        seat_of, slot = pair_up(group, slot_group.ravel())
         self.evidence = Pairs(
             people, line.ravel()[seat_of], slot, slot_group.ravel(), slots["value_number"].astype(np.int64) - 1,
             slots["held"], len(self.totals), view.several,

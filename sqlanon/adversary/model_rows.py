@@ -13,7 +13,6 @@ from sqlanon.engines.base import Engine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.ordered_types import is_ordered
-from sqlanon.plans.build import render_query
 from sqlanon.plans.templates import Sql, ident
 
 BINS = 10  # codes of a quasi column of numbers or dates, and of all rare values of another
@@ -45,20 +44,7 @@ class ModelRows(Workspace):
 
     def make(self, name: str, template: str, given: Mapping[str, Sql], /, **values: object) -> Sql:
         """Make a relation; return it."""
-        return self.keep(name, self.render_own(template, given, **values))
-
-    def render_own(self, template: str, given: Mapping[str, Sql], /, **values: object) -> str:
-        """Render a template; it takes of the relations what it declares."""
-        return render_query(template, values, given)
-
-    def replace(
-        self, name: str, before: Sql | None, template: str, given: Mapping[str, Sql], /, **values: object
-    ) -> Sql:
-        """Make a relation anew; the one before, which the new one may read, is dropped."""
-        relation = self.make(name, template, given, **values)
-        if before is not None:
-            self.forget([str(before)])
-        return relation
+        return self.keep(name, self.render(template, given, **values))
 
     def keep_effects(self, effects: Array) -> Sql:
         """Keep effects, T x K, as a relation: a list for each level."""

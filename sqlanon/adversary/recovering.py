@@ -165,7 +165,7 @@ class _Column:
         inputs = {"shown_row": self.shown, "row_weight": weights}
         shown_counts = np.zeros((tables, self.first, len(self.codes)))
         for level in self.space.levels:
-            sql = self.space.render_own("completion/randomized/shown_product", inputs, level=level, draws=list(draws))
+            sql = self.space.render("completion/randomized/shown_product", inputs, level=level, draws=list(draws))
             read = {name: np.asarray(column, float) for name, column in self.space.engine.arrays(sql).items()}
             place = (read["level"].astype(np.int64), read["value_number"].astype(np.int64) - 1)
             shown_counts[:, *place] = [read[name] for name in draws]
@@ -186,8 +186,9 @@ class _Column:
             name, inputs = f"recovered_{self.place}_{table}_{update}", {"shown_row": self.shown, "effects": listed}
             salt = salt_of(self.release.seed, "recover", self.place, table, update)
             values = {"levels": self.space.levels, "salt": salt, "values": len(self.codes)}
-            before = self.space.replace(name, before, "completion/randomized/recovered", inputs, **values)
-            self.space.forget([str(listed)])
+            drawn = self.space.make(name, "completion/randomized/recovered", inputs, **values)
+            self.space.forget([str(listed), *([] if before is None else [str(before)])])
+            before = drawn
             if update < updates:
                 effects = effects + find_shared_step(target, self._count(before), update, self.space.parts)
         assert before is not None
@@ -196,7 +197,7 @@ class _Column:
     def _count(self, dealt: Sql) -> Array:
         """Return how many rows were given values by level and kind, T x K."""
         inputs = {"dealt": dealt, "value": self.value}
-        sql = self.space.render_own("completion/rows/level_count", inputs, levels=self.space.levels)
+        sql = self.space.render("completion/rows/level_count", inputs, levels=self.space.levels)
         counted, counts = self.space.engine.arrays(sql), np.zeros(self.target.shape[1:])
         place = (np.asarray(counted["level"], np.int64), np.asarray(counted["code"], np.int64) - 1)
         counts[place] = np.asarray(counted["row_count"], float)

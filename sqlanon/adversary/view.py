@@ -105,7 +105,6 @@ class View:
         self.sensitive: str = columns["sensitive"][0]
         self.workspace = Workspace(engine)
         self.relations: dict[str, Sql] = {}
-        self.turn = 0
 
     @property
     def names(self) -> list[str]:
@@ -128,15 +127,6 @@ class View:
         if name not in self.relations:
             sql = self.render(template, given, **values)
             self.relations[name] = self.workspace.keep(name, sql)
-        return self.relations[name]
-
-    def replace(self, name: str, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:
-        """Make a relation anew; an older one of this name, which it may read, is dropped after."""
-        before, self.turn = self.relations.get(name), self.turn + 1
-        sql = self.render(template, given, **values)
-        self.relations[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
-        if before is not None:
-            self.workspace.forget([str(before)])
         return self.relations[name]
 
     def subquery(self, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:

@@ -85,7 +85,8 @@ def _by_column(view: View, links: Sql) -> Iterator[Match]:
 def _align(view: View, links: Sql, columns: list[str], values: Mapping[str, str]) -> tuple[dict[str, float], float]:
     """Return how many people each alignment is right of, and how many chance is."""
     seated = {"seated_person": view.seated_people()}
-    placed = view.replace("placed_person", "adversary/view/placed_person", seated, order_columns=columns)
+    name = f"placed_by_{'_'.join(columns)}"
+    placed = view.keep(name, "adversary/view/placed_person", seated, order_columns=columns)
     right: dict[str, float] = {}
     chance = 0.0
     for name, column in values.items():

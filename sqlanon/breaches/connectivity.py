@@ -13,6 +13,7 @@ Views that share different columns are joined along a tree, so that tuples can b
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 from sqlanon.errors import DataError, QueryError, UsageError
@@ -159,13 +160,19 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
                 " with it, or ask for another secret"
             )
     selecting, readable = _sort_conditions(secret, shown_columns)
-    kept_places = _drop_implied(shown_columns)
+    # Views that another one implies are left out: where V's columns lie in W's, covering W's nodes covers V's.
+    kept_places = [
+        place for place, columns in enumerate(shown_columns)
+        if not any(columns < other for other in shown_columns) and columns not in shown_columns[:place]
+    ]  # fmt: skip
     # Every view that shows a condition's columns tells the same nodes apart; one of them is enough.
     holders = {
         condition: next(number for number in kept_places if condition.columns <= shown_columns[number])
         for condition in readable
     }
-    join, chained = _find_join([views[number].columns for number in kept_places])
+    shared = [shown_columns[one] & shown_columns[other] for one, other in combinations(kept_places, 2)]
+    common = set.intersection(*shared) if shared else set()
+    join = tuple(column for column in views[kept_places[0]].columns if column in common)
     named = {"identifier": secret.identifier, "property": secret.property}
     parts = tuple(
         Part(
@@ -180,7 +187,14 @@ def connect_views(views: Sequence[View], secret: Secret) -> Graph:
     # put the part with the id first (one that has the property too before all), then that with the property
     first = max(parts, key=lambda part: ("identifier" in part.keys, "property" in part.keys))
     rest = sorted((part for part in parts if part is not first), key=lambda part: "property" not in part.keys)
-    return Graph(secret, (first, *rest), join, selecting, chained, find_selections(views, kept_places, secret))
+    return Graph(
+        secret,
+        (first, *rest),
+        join,
+        selecting,
+        any(pair != common for pair in shared),
+        find_selections(views, kept_places, secret),
+    )
 
 
 def connect_question(question: BreachQuestion, names: Collection[str]) -> tuple[tuple[View, ...], Graph]:
@@ -205,26 +219,6 @@ def _sort_conditions(
                 " join parts that each read one view with AND"
             )
     return selecting, readable
-
-
-def _drop_implied(shown_columns: Sequence[set[str]]) -> list[int]:
-    """Leave out views that another one implies: where V's columns lie in W's, covering W's nodes covers V's."""
-    kept_places: list[int] = []
-    for number, columns in enumerate(shown_columns):
-        larger = any(columns < other for other in shown_columns)
-        repeated = any(columns == shown_columns[earlier] for earlier in kept_places)
-        if not larger and not repeated:
-            kept_places.append(number)
-    return kept_places
-
-
-def _find_join(kept_columns: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], bool]:
-    """Return the columns that the views share, and whether different pairs share different ones."""
-    shared = [
-        set(first) & set(second) for place, first in enumerate(kept_columns) for second in kept_columns[place + 1 :]
-    ]
-    common = set.intersection(*shared) if shared else set()
-    return tuple(column for column in kept_columns[0] if column in common), any(pair != common for pair in shared)
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,10 @@ def _assess(checked: Checked) -> Check:
         *_missing(feasible),
         *(each.note for each in given_away if each.note),
     ]
-    lines = tuple(each.as_line() for each in given_away)
+    lines = tuple(
+        {"sensitive": each.sensitive, "known": each.known, "named": each.named, "by_chance": 1 / each.size}
+        for each in given_away
+    )
     comparable = bool(question.quasi and feasible) and not (
         run.engine.lacks.get("compare") or figures.get("repeating_persons") or question.population is not None
     )

@@ -5,7 +5,7 @@ Each candidate is attacked as it would be published, and guesses are checked.
 
 import hashlib
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from sqlanon.methods import METHODS
 from sqlanon.methods.base import Strength
 from sqlanon.releases.release import Release
 from sqlanon.removed import removed
-from sqlanon.risks.workload import WORKLOADS, Microdata, largest_share
-from sqlanon.sql.sources.queried_source import source_of_release
+from sqlanon.risks.workload import WORKLOADS, Microdata
 from sqlanon.wording import option
 
 USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")
@@ -74,10 +73,6 @@ class Candidate:
             return None
         rules = tuple(rule for rule in self.coarsen if rule[0] != column)
         return replace(self, background=known, coarsen=rules, without=(*self.without, column))
-
-    def original(self, source: object) -> object:
-        """Return the source as a release of it is held against it."""
-        return source_of_release(source, dict(self.coarsen))
 
     def published(self, quasi: Iterable[str]) -> tuple[str, ...]:
         """Return those of the quasi columns that are published."""
@@ -261,7 +256,10 @@ def check_target(data: Microdata, target: float, drops: bool) -> None:
     drops: whether rows without a sensitive value are not published.
     """
     for column in data.sensitive:
-        share = largest_share(data, column, drops)
+        values = {"column": column, "known_columns": data.sensitive if drops else ()}
+        sql = data.workspace.render("comparison/workload/largest_share", {"microdata": data.relation}, **values)
+        (row,) = data.workspace.engine.rows(sql)
+        share = float(row["largest"])
         if target < share:
             raise UsageError(
                 f"{option('resist')} {target:g} is below {share:.1%}, which naming the most frequent {column} reaches"
@@ -307,11 +305,6 @@ def search(
         candidate, outcome = trial, after
         way.append(f"{candidate.shown}: {after.words}")
     return candidate, way
-
-
-def know(candidate: Candidate, quasi: Sequence[str], known: Collection[str]) -> Candidate:
-    """Return the candidate whose adversary knows these columns, in the order of the quasi columns."""
-    return replace(candidate, background=tuple(name for name in quasi if name in known))
 
 
 def may_resist(trial: Resistance | None, target: float) -> bool:

@@ -28,13 +28,13 @@ from sqlanon.risks.candidates import (
     Resistance,
     attack_candidate,
     check_target,
-    know,
     may_resist,
     search,
 )
 from sqlanon.risks.comparison import Comparison, Found, choose, frame_answers, overall_line, summarize, write_lines
 from sqlanon.risks.workload import WORKLOADS, AskedQuery, Microdata, draw_analysts, draw_queries, read_queries
 from sqlanon.sql.query_reader import parse_query
+from sqlanon.sql.sources.queried_source import source_of_release
 from sqlanon.wording import STEP
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class _Trials:
 
     def _attack_published(self, release: Release, candidate: Candidate, by_some: bool) -> Resistance | None:
         log.info("attacking %s, %s", candidate.method, candidate.shown)
-        original = candidate.original(self.question.source)
+        original = source_of_release(self.question.source, dict(candidate.coarsen))
         try:
             return attack_candidate(release, original, self.roles.identifier, by_some)
         except (DataError, UsageError) as error:
@@ -234,7 +234,8 @@ class _Trials:
         if first.strength.knows:
 
             def learn(trial: Candidate, column: str) -> Candidate | None:
-                return None if column in trial.background else know(trial, telling, {*trial.background, column})
+                known = tuple(name for name in telling if name in {*trial.background, column})
+                return None if column in trial.background else replace(trial, background=known)
 
             candidate, way = search(candidate, telling, learn, target, self.attack)
             self.ways[f"{named} further background"] = way

@@ -183,44 +183,6 @@ def name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:
     return AskedQuery(text, workload, 0, shape, pd.DataFrame({"n": [truth]}))
 
 
-def pair_figures(asked: AskedQuery, answer: "pd.DataFrame") -> Iterator[tuple[str, float, float, float, float]]:
-    """Yield figure, truth, estimate, low and high for every row of the true answer.
-
-    A row that the release's answer lacks is estimated as 0, with no interval.
-    """
-    keys = asked.shape.keys
-    answers = {_key(row, keys): row for row in _rows(answer)}
-    for true_row in _rows(asked.truth):
-        row = answers.get(_key(true_row, keys), {})
-        for name in asked.shape.figures:
-            yield (name, _number(true_row[name]), _number(row.get(name), 0.0), _number(row.get(f"{name}_low")),
-                   _number(row.get(f"{name}_high")))  # fmt: skip
-
-
-def _rows(frame: "pd.DataFrame") -> list[dict[Any, Any]]:
-    """Return the rows of a small frame, which pandas' own way takes ten times as long for."""
-    values = zip(*(frame[name].tolist() for name in frame), strict=True)
-    return [dict(zip(frame, row, strict=True)) for row in values]
-
-
-def _key(row: Mapping[Any, Any], keys: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(str(row[name]) for name in keys)
-
-
-def _number(value: Any, missing: float = math.nan) -> float:
-    return missing if value is None else float(value)
-
-
-def largest_share(data: Microdata, name: str, drops: bool) -> float:
-    """Return the share of the most frequent value of a sensitive column; drops: of the rows without NULL in any."""
-    known = data.sensitive if drops else ()
-    values = {"column": name, "known_columns": known}
-    (row,) = data.workspace.engine.rows(
-        data.workspace.render("comparison/workload/largest_share", {"microdata": data.relation}, **values)
-    )
-    return float(row["largest"])
-
-
 RANGES, GROUPS, AVERAGES = "ranges", "groups", "averages"
 WIDTHS = (0.1, 0.25, 0.5)  # of a range: shares of an ordered column's values
 FEW_VALUES = 12  # an ordered column with no more is asked by single values
@@ -229,20 +191,41 @@ SHARE = 0.1  # of the queries are groups, as many averages; half of the rest are
 DRAWN_FOR_ONE = 4  # queries that are drawn for one that is asked, so that there are some of all sizes
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT", "USMALLINT")
 
-Domains = Mapping[str, "pd.DataFrame"]
+
+@dataclass(frozen=True)
+class Drawing:
+    """What queries are drawn from: the rows, the values of columns with few enough, and which columns these are."""
+
+    data: Microdata
+    domains: Mapping[str, "pd.DataFrame"]
+    quasi: Sequence[str]
+    sensitive: Sequence[str]
+    random: "np.random.Generator"
+
+    def draw_value(self, name: str) -> Sql:
+        """Return the condition that a column has a value, drawn as a row has it."""
+        frame: Any = self.domains[name]
+        shares = frame["row_count"] / frame["row_count"].sum()
+        text = str(self.random.choice(frame["value_text"].tolist(), p=shares))
+        return Sql(f"{ident(name)} = {write_constant(self.data, name, text)}")
+
+    def draw_sensitive(self) -> Sql:
+        """Return the condition that a sensitive column has a value."""
+        return self.draw_value(str(self.random.choice(self.sensitive)))
 
 
 def draw_analysts(data: Microdata, wanted: int, seed: int) -> list[AskedQuery]:
     """Return a seeded workload: ranges, conjunctions of single values, GROUP BY one column or two, averages."""
     import numpy as np
 
-    random = np.random.default_rng(seed)
-    domains = read_domains(data)
-    part = int(wanted * SHARE)
-    texts = list(dict.fromkeys(_draw_groups(data, domains, part, random) + _draw_averages(data, domains, part, random)))
+    domains, random, part = read_domains(data), np.random.default_rng(seed), int(wanted * SHARE)
+    quasi, sensitive = ([name for name in names if name in domains] for names in (data.quasi, data.sensitive))
+    drawing = Drawing(data, domains, quasi, sensitive, random)
+    texts = list(dict.fromkeys([*_draw_groups(drawing, part), *_draw_averages(drawing, part)] if sensitive else []))
     left = wanted - len(texts)
     (row,) = data.workspace.engine.rows(f"select count(*) as row_count from {data.relation}")
-    rows, drawn = row["row_count"], _draw_ranges(data, domains, DRAWN_FOR_ONE * (left // 2), random)
+    rows = row["row_count"]
+    drawn = _draw_ranges(drawing, DRAWN_FOR_ONE * (left // 2)) if quasi and sensitive else []
     ranges = _choose(data, rows, RANGES, drawn, left // 2)
     left -= len(ranges)
     pool = draw_conjunctions(data, DRAWN_FOR_ONE * left, seed, random)
@@ -270,21 +253,18 @@ def _choose(data: Microdata, rows: int, kind: str, drawn: Sequence[Conditions], 
     return [*chosen, *by_size[0]][:wanted]
 
 
-def _draw_ranges(data: Microdata, domains: Domains, count: int, random: "np.random.Generator") -> list[Conditions]:
+def _draw_ranges(drawing: Drawing, count: int) -> list[Conditions]:
     """Draw one quasi column or two and a sensitive one, each in a range or equal to a value.
 
     A range of an ordered column holds a tenth, a quarter or a half of its values; a value is drawn as a row has it.
     """
-    quasi, sensitive = ([name for name in names if name in domains] for names in (data.quasi, data.sensitive))
-    if not quasi or not sensitive:
-        return []
-    ranges = []
+    data, random, ranges = drawing.data, drawing.random, []
     for number in range(count):
-        columns = random.choice(quasi, 1 + number % min(2, len(quasi)), replace=False)
+        columns = random.choice(drawing.quasi, 1 + number % min(2, len(drawing.quasi)), replace=False)
         width = WIDTHS[number // 2 % len(WIDTHS)]
         terms = []
-        for name in map(str, [*columns, random.choice(sensitive)]):
-            texts = domains[name]["value_text"].tolist()
+        for name in map(str, [*columns, random.choice(drawing.sensitive)]):
+            texts = drawing.domains[name]["value_text"].tolist()
             if is_ordered(data.types[name]) and len(texts) > FEW_VALUES:
                 texts = _in_order(texts, data.types[name])
                 size = math.ceil(len(texts) * width)
@@ -292,54 +272,33 @@ def _draw_ranges(data: Microdata, domains: Domains, count: int, random: "np.rand
                 low, high = (write_constant(data, name, texts[place]) for place in (first, first + size - 1))
                 terms.append((name, Sql(f"{ident(name)} between {low} and {high}")))
             else:
-                terms.append((name, _draw_value(data, domains, name, random)))
+                terms.append((name, drawing.draw_value(name)))
         ranges.append(tuple(terms))
     return ranges
 
 
-def _draw_groups(data: Microdata, domains: Domains, count: int, random: "np.random.Generator") -> list[tuple[str, str]]:
+def _draw_groups(drawing: Drawing, count: int) -> Iterator[tuple[str, str]]:
     """Draw counts by one quasi column, or by two, of the rows with a sensitive value."""
-    sizes = {name: len(domains[name]) for name in data.quasi if name in domains and len(domains[name]) <= MOST_GROUPS}
+    sizes = {name: size for name in drawing.quasi if (size := len(drawing.domains[name])) <= MOST_GROUPS}
     pairs = [
         (first, second) for first in sizes for second in sizes
         if first < second and sizes[first] * sizes[second] <= MOST_GROUPS
     ]  # fmt: skip
-    sensitive = [name for name in data.sensitive if name in domains]
-    if not sizes or not sensitive:
-        return []
-    queries = []
-    for number in range(count):
-        keys: tuple[str, ...] = (str(random.choice(list(sizes))),)
+    for number in range(count if sizes else 0):
+        keys: tuple[str, ...] = (str(drawing.random.choice(list(sizes))),)
         if number % 2 and pairs:
-            keys = pairs[int(random.integers(len(pairs)))]
+            keys = pairs[int(drawing.random.integers(len(pairs)))]
         listed = ", ".join(ident(name) for name in keys)
-        condition = _draw_value(data, domains, str(random.choice(sensitive)), random)
-        queries.append((GROUPS, f"select {listed}, count(*) as n from release where {condition} group by {listed}"))
-    return queries
+        condition = drawing.draw_sensitive()
+        yield GROUPS, f"select {listed}, count(*) as n from release where {condition} group by {listed}"
 
 
-def _draw_averages(
-    data: Microdata, domains: Domains, count: int, random: "np.random.Generator"
-) -> list[tuple[str, str]]:
+def _draw_averages(drawing: Drawing, count: int) -> Iterator[tuple[str, str]]:
     """Draw the average of a quasi column of numbers among the rows with a sensitive value."""
-    numbers = [name for name in data.quasi if name in domains and data.types[name].upper().startswith(_NUMBERS)]
-    sensitive = [name for name in data.sensitive if name in domains]
-    if not numbers or not sensitive:
-        return []
-    queries = []
-    for _ in range(count):
-        name = str(random.choice(numbers))
-        condition = _draw_value(data, domains, str(random.choice(sensitive)), random)
-        queries.append((AVERAGES, f"select avg({ident(name)}) as mean from release where {condition}"))
-    return queries
-
-
-def _draw_value(data: Microdata, domains: Domains, name: str, random: "np.random.Generator") -> Sql:
-    """Return the condition that a column has a value, drawn as a row has it."""
-    frame: Any = domains[name]
-    shares = frame["row_count"] / frame["row_count"].sum()
-    value = write_constant(data, name, str(random.choice(frame["value_text"].tolist(), p=shares)))
-    return Sql(f"{ident(name)} = {value}")
+    numbers = [name for name in drawing.quasi if drawing.data.types[name].upper().startswith(_NUMBERS)]
+    for _ in range(count if numbers else 0):
+        name = str(drawing.random.choice(numbers))
+        yield AVERAGES, f"select avg({ident(name)}) as mean from release where {drawing.draw_sensitive()}"
 
 
 def _in_order(texts: list[str], sql_type: str) -> list[str]:

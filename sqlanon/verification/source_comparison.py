@@ -122,17 +122,11 @@ def add_up(
 
     weight: how many rows a line stands for, where it is not one.
     """
-    row = published.answer("fingerprint", write_fingerprint_query(rows, choices, whole, weight))
+    hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
+    sql = render_query("verify/rows/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
+    row = published.answer("fingerprint", sql)
     numbers = range(1, len(choices) + 1)
     return [int(row["row_count"]), *((int(row[f"high_{number}"]), int(row[f"low_{number}"])) for number in numbers)]
-
-
-def write_fingerprint_query(
-    rows: Sql, choices: Sequence[Sequence[str]], whole: WholeColumns, weight: Sql | None = None
-) -> str:
-    """Return the query of `add_up`, for any relation."""
-    hashed = [[_hashed_column(name, whole) for name in choice] for choice in choices]
-    return render_query("verify/rows/fingerprint", {"choices": hashed, "weight": weight}, {"line": rows})
 
 
 def _hashed_column(name: str, whole: WholeColumns) -> Sql:
@@ -262,7 +256,14 @@ def compare_links(published: PublishedTables, source: Source, types: Mapping[str
     if rows.people is not None and dropped:  # with each of them all of their values
         missing = int(sum_up(rows.original, [_VALUE])[0] - sum_up(rows.linked, [_VALUE])[0])
     by_person, by_place, by_value = [*rows.keys, _VALUE], [*rows.keys, _GROUP], [_VALUE, _GROUP]
-    quasi, values = _read_quasi(published, source, types), _read_values(published, source, types, rows.value)
+    # ST's values with groups, and how many rows a line is; QIT's quasi values and groups, packed where the run packs
+    weight_of_line = Sql(f"{ident(columns['group'])} as {_GROUP}, {ident(columns['count'])}")
+    lines = align_columns(published, "st", columns["sensitive"], source, types, weight_of_line)
+    value = rows.value.format(lines.names[0])
+    values = Sql(f"(select {value} as {_VALUE}, {_GROUP}, {WEIGHT} from {lines.published})")
+    placed = align_columns(published, "qit", columns["quasi"], source, types, ident(columns["group"]))
+    people = Sql(f"(select {', '.join(placed.names)}, {WEIGHT} as {_GROUP} from {placed.published})")
+    quasi = _pack(published, people, _GROUP, placed.names)
     # rows of the run, what they are compared with, by which columns, how many may lack in the run's
     sides = (
         (_add(rows.linked, rows.withheld, by_person), rows.original, by_person, missing),
@@ -294,22 +295,6 @@ def _add(rows: Sql, others: Sql | None, choice: Sequence[str]) -> Sql:
     """Return the columns `choice` of both relations' rows, or the first relation where there is no other."""
     listed = ", ".join(choice)
     return rows if others is None else Sql(f"(select {listed} from {rows} union all select {listed} from {others})")
-
-
-def _read_values(published: PublishedTables, source: Source, types: Mapping[str, str], value: str) -> Sql:
-    """Return ST's values with groups, and how many rows a line is."""
-    columns = published.manifest["columns"]
-    weight = Sql(f"{ident(columns['group'])} as {_GROUP}, {ident(columns['count'])}")
-    lines = align_columns(published, "st", columns["sensitive"], source, types, weight)
-    return Sql(f"(select {value.format(lines.names[0])} as {_VALUE}, {_GROUP}, {WEIGHT} from {lines.published})")
-
-
-def _read_quasi(published: PublishedTables, source: Source, types: Mapping[str, str]) -> Sql:
-    """Return QIT's quasi values, packed as well where the run packs them, and groups."""
-    columns = published.manifest["columns"]
-    people = align_columns(published, "qit", columns["quasi"], source, types, ident(columns["group"]))
-    quasi_rows = Sql(f"(select {', '.join(people.names)}, {WEIGHT} as {_GROUP} from {people.published})")
-    return _pack(published, quasi_rows, _GROUP, people.names)
 
 
 def _pack(published: PublishedTables, relation: Sql, other: str, names: Sequence[str]) -> Sql:

@@ -13,7 +13,7 @@ median errors; and the largest memory of the process so far.
 import argparse
 import resource
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +21,7 @@ import duckdb
 
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import literal
-from sqlanon.risks.candidates import Candidate, CompareQuestion, Resistance, know
+from sqlanon.risks.candidates import Candidate, CompareQuestion, Resistance
 from sqlanon.risks.candidates import search as find
 from sqlanon.risks.compare import compare
 
@@ -72,7 +72,7 @@ def search(lines: Sequence[Mapping[str, Any]], quasi: Sequence[str]) -> None:
         return None if line is None else Resistance(line["reached"], line["family"], line["left_out"])
 
     def change(trial: Candidate, name: str) -> Candidate:
-        return know(trial, quasi, {*trial.background, name})
+        return replace(trial, background=tuple(each for each in quasi if each in {*trial.background, name}))
 
     print(
         "| target | the search comes to | its error | the best subset | its error | ratio |\n|---|---|---|---|---|---|"
