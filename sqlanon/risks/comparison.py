@@ -1,7 +1,6 @@
 """The result of a comparison: relative errors by band of selectivity, coverage, a summary, a command."""
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,8 @@ from sqlanon.plain_values import plain, records
 from sqlanon.plans.roles import Roles
 from sqlanon.prose import write_parts
 from sqlanon.risks.candidates import Candidate, CompareQuestion, Resistance, may_resist
+from sqlanon.risks.suggestion import write_command
 from sqlanon.risks.workload import BANDS, SMALL, AskedQuery
-from sqlanon.sql.sources.queried_source import source_words
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
 
 if TYPE_CHECKING:
@@ -393,12 +392,10 @@ def _summary(question: CompareQuestion, overall: Sequence[Line], strongest: Line
 
 def _command(question: CompareQuestion, roles: Roles, candidate: Candidate) -> str:
     """Return the command that publishes a candidate; a source that is no text is called SOURCE."""
-    declared, roles_named = METHODS[candidate.method].arguments, candidate.published(roles.quasi)
-    words = ["sqlanon", "publish", candidate.method, *source_words(question.source)]
-    for flag, names in (("--quasi", roles_named), ("--sensitive", roles.sensitive), ("--id", roles.identifier)):
-        # a name with a comma in it is read as one column where it stands alone
-        joined = [",".join(names)] if names and not any("," in name for name in names) else names
-        words += [word for name in joined for word in (flag, name)]
-    for name, value in {**question.options, **_arguments(candidate), "out": "release"}.items():
-        words += declared[name].words(value) if value != declared[name].default else []
-    return shlex.join(words)
+    declared = METHODS[candidate.method].arguments
+    named = {"quasi": candidate.published(roles.quasi), "sensitive": roles.sensitive, "id": roles.identifier}
+    arguments = {**question.options, **_arguments(candidate), "out": "release"}.items()
+    more = [
+        word for name, value in arguments if value != declared[name].default for word in declared[name].words(value)
+    ]
+    return write_command(["publish", candidate.method], question.source, named, *more)

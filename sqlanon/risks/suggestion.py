@@ -205,15 +205,19 @@ def suggest_command(
     if sensitive.largest_l < 2:
         share = max(sensitive.largest_count, sensitive.nulls) / sensitive.rows
         return mondrian_command(source, quasi, sensitive.name, identifiers), say_frequent(sensitive.name, share)
-    words = ["sqlanon", "publish", "anatomy", *source_words(source)]
-    words += ["--quasi", ",".join(quasi), "--sensitive", sensitive.name, *_flagged("--id", identifiers)]
-    if sensitive.nulls:
-        words += ["--nulls", "value"]
-    return shlex.join([*words, "-l", str(sensitive.largest_l), "--out", "release"]), ""
+    named = {"quasi": quasi, "sensitive": [sensitive.name], "id": identifiers}
+    more = [*(["--nulls", "value"] if sensitive.nulls else []), "-l", str(sensitive.largest_l), "--out", "release"]
+    return write_command(["publish", "anatomy"], source, named, *more), ""
 
 
-def _flagged(flag: str, names: Sequence[str]) -> list[str]:
-    return [word for name in names for word in (flag, name)]
+def write_command(verb: Sequence[str], source: object, roles: Mapping[str, Sequence[str]], *more: str) -> str:
+    """Return a command over a source, called SOURCE where it is no text; roles: quasi, sensitive, id, with columns."""
+    words = ["sqlanon", *verb, *source_words(source)]
+    for role, names in roles.items():
+        # a name with a comma in it is read as one column where it stands alone
+        joined = [",".join(names)] if names and not any("," in name for name in names) else names
+        words += [word for name in joined for word in (f"--{role}", name)]
+    return shlex.join([*words, *more])
 
 
 def say_frequent(column: str, share: float) -> str:
@@ -228,9 +232,8 @@ def mondrian_command(source: object, quasi: Sequence[str], sensitive: str, ident
     """Return the command that publishes a table in boxes of people who are alike."""
     if not isinstance(source, str | QueriedSource):
         return ""
-    words = ["sqlanon", "publish", "mondrian", *source_words(source), "--quasi", ",".join(quasi)]
-    words += ["--sensitive", sensitive, *_flagged("--id", identifiers)]
-    return shlex.join([*words, "-k", str(MONDRIAN_K), "--out", "release"])
+    roles = {"quasi": quasi, "sensitive": [sensitive], "id": identifiers}
+    return write_command(["publish", "mondrian"], source, roles, "-k", str(MONDRIAN_K), "--out", "release")
 
 
 def suggest_next(question: CheckQuestion, given_away: Sequence[GivenAway], comparable: bool, nulls: bool) -> str:
@@ -255,7 +258,7 @@ def suggest_next(question: CheckQuestion, given_away: Sequence[GivenAway], compa
         verb = "compare"
     if not quasi or (verb == "compare" and not comparable):
         return ""
-    words = ["sqlanon", verb, *source_words(question.source), *_flagged("--quasi", quasi)]
-    words += [*_flagged("--sensitive", question.sensitive), *_flagged("--id", question.identifier)]
-    words += ["--nulls", "value"] if nulls and verb == "compare" else []
-    return shlex.join([*words, *(word for name, rule in rules.items() for word in ("--coarsen", f"{name}={rule}"))])
+    roles = {"quasi": quasi, "sensitive": question.sensitive, "id": question.identifier}
+    more = ["--nulls", "value"] if nulls and verb == "compare" else []
+    more += [word for name, rule in rules.items() for word in ("--coarsen", f"{name}={rule}")]
+    return write_command([verb], question.source, roles, *more)
