@@ -114,7 +114,18 @@ class Breach:
         check_file(target, overwrite)
         failure = f"cannot write {str(target)!r}"
         with raised_as(TargetError, failure), write_atomically(target, failure) as place:
-            self._write(place)
+            if target.suffix.lower() == ".csv":
+                with place.open("w", encoding="utf-8") as file:
+                    self.write_csv(file)
+            elif target.suffix.lower() == ".json":
+                with place.open("w", encoding="utf-8") as file:
+                    self.write_json(file)
+            else:
+                new = place.with_name("new.parquet")
+                if list(self.engine.write_parquet(self._ranked, new)) != [new]:
+                    raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
+                new.replace(place)
+                place.chmod(0o600)
 
     @verb
     def store(self, table: str) -> None:
@@ -141,21 +152,6 @@ class Breach:
     @property
     def _ranked(self) -> str:
         return f"select row_number() over (order by {ORDER}) as position, breach.* from {self.relation_name} as breach"
-
-    def _write(self, path: Path) -> None:
-        if path.suffix.lower() == ".parquet":
-            new = path.with_name("new.parquet")
-            written = self.engine.write_parquet(self._ranked, new)
-            if list(written) != [new]:
-                raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
-            new.replace(path)
-            path.chmod(0o600)
-            return
-        with path.open("w", encoding="utf-8") as file:
-            if path.suffix.lower() == ".csv":
-                self.write_csv(file)
-            else:
-                self.write_json(file)
 
     def write_csv(self, file: IO[str]) -> None:
         """Write all associations to an open text file as CSV, the most probable first; m and n are texts (`3, 2`)."""

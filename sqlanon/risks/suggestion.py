@@ -69,12 +69,14 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
     for name, type_name in types.items():
         if type_name == "NESTED":
             (counts,) = engine.rows(f"select count(*) as row_count from {source.relation}")
-            profiles.append(
-                ColumnProfile(
-                    name=name, type=type_name, rows=counts["row_count"], distinct_values=2, nulls=0, unique_rows=0,
-                    largest_count=1,
-                )
-            )  # fmt: skip
+            rows, values, nulls, unique_rows, largest = (
+                int(counts["row_count"]),
+                2,
+                0,
+                0,
+                1,
+            )  # of more is not looked for
+            profiles.append(ColumnProfile(name, type_name, rows, values, nulls, unique_rows, largest))
             continue
         whole = type_name.endswith(("INT", "INTEGER"))
         run = ChapterRun(engine, {"microdata": select_columns(source, {name: "value"})})
@@ -126,15 +128,15 @@ def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
         if number != published:
             why = f"{suggestions[number][1]}; leave it out, or publish it beside {columns[published].name}"
             suggestions[number] = "sensitive", why
-    return [(role, _with_figures(column, why)) for column, (role, why) in zip(columns, suggestions, strict=True)]
-
-
-def _with_figures(column: ColumnProfile, why: str) -> str:
-    """Add whom the column singles out by itself; where nearly all have a value of their own that is the reason."""
-    if not column.unique_rows or column.unique_share >= NEARLY_UNIQUE or column.running:
-        return why
-    rows = "1 row has" if column.unique_rows == 1 else f"{column.unique_rows:,} rows have"
-    return f"{why}; {rows} a value nobody else has"
+    told = []
+    for column, (role, why) in zip(columns, suggestions, strict=True):
+        # whom the column singles out by itself; where nearly all have a value of their own that is the reason
+        if column.unique_rows and column.unique_share < NEARLY_UNIQUE and not column.running:
+            rows = "1 row has" if column.unique_rows == 1 else f"{column.unique_rows:,} rows have"
+            told.append((role, f"{why}; {rows} a value nobody else has"))
+        else:
+            told.append((role, why))
+    return told
 
 
 def _published_first(columns: Sequence[ColumnProfile], sensitive: Sequence[int]) -> int:
