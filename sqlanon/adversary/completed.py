@@ -56,6 +56,7 @@ of its columns and its promise is true of these tables too.
 
 `sqlanon guide complete` tells how they are made and shows the pooling.
 """
+Dealt = list[tuple[str, Sql, Sql]]  # each sensitive column, its rows' values by number, the values
 
 
 class Completed:
@@ -176,9 +177,6 @@ def _is_of_an_earlier_run(target: Path) -> bool:
         return regular and files == {path.name: file_sha256(path) for path in present}
     except (OSError, ValueError, LookupError, TypeError):
         return False
-
-
-Dealt = list[tuple[str, Sql, Sql]]  # each sensitive column, its rows' values by number, the values
 
 
 class Chain(Protocol):

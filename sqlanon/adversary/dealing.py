@@ -42,6 +42,8 @@ FIRST_ROUNDS, ROUNDS = 8, 4  # of three turns each: from no effects to everybody
 MOST_ROWS, MOST_PAIRS = 250_000, 2_000_000  # that are learned from: rows, and rows with each possible kind
 WORTH = 0.5  # rows that are added to every count
 FURTHEST = 10.0  # turns that an extrapolation stands for, about
+SWEEPS = 24  # turns of swaps
+ROWS_AT_ONCE = 1_000_000  # that are dealt by one statement
 
 
 class Model:
@@ -113,10 +115,6 @@ class Model:
 
 def _norm(weights: Array) -> Array:
     return np.asarray(np.maximum(weights / weights.sum(axis=1, keepdims=True), 1e-300))
-
-
-SWEEPS = 24  # turns of swaps
-ROWS_AT_ONCE = 1_000_000  # that are dealt by one statement
 
 
 class Dealing:

@@ -34,6 +34,14 @@ PAIRS_AT_ONCE = 50_000  # pairs of a group and a signature or value in memory at
 
 
 Matched = list[tuple[str, Background]]  # backgrounds as they were named, matched with a release
+NO_BACKGROUND = (
+    f"{option('r', flag='-r')} says what no posterior may be above: name with {option('background')} what the adversary"
+    " knows"
+)
+TOO_SMALL = (
+    option("r", "{r:g}", flag="-r") + " protects nobody: a posterior of at most 1/r is none; r is a number above 1"
+)
+ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
 
 
 def find_backgrounds(published: PublishedTables, tables: Sequence[object]) -> Matched:
@@ -151,15 +159,6 @@ def _portion(run: ChapterRun, portion: int) -> dict[str, str]:
     }
 
 
-NO_BACKGROUND = (
-    f"{option('r', flag='-r')} says what no posterior may be above: name with {option('background')} what the adversary"
-    " knows"
-)
-TOO_SMALL = (
-    option("r", "{r:g}", flag="-r") + " protects nobody: a posterior of at most 1/r is none; r is a number above 1"
-)
-
-
 def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
     """Refuse an r that protects nobody, and an r without a background to hold against."""
     if r is None:
@@ -212,9 +211,6 @@ def _add_check(report: Report, r: float | None, largest: object) -> Report:
     holds = largest <= 1 / r + ROUNDING if r is not None and isinstance(largest, float) else None
     check = Check("posterior", required, largest, holds, promised=r is not None)
     return replace(report, checks=(*report.checks, check))
-
-
-ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
 
 
 def read_voters(published: PublishedTables, voters: object, sql_types: Mapping[str, str]) -> tuple[Sql, list[Sql]]:

@@ -28,6 +28,19 @@ BINS = 8  # quantiles of a column of numbers or dates
 FINE = 15  # different values, from which on a column is looked at by quantiles too
 MOST_LEVELS = 600  # of a feature: more are looked at by quantiles alone, or, of a pair, not at all
 LEAST_PEOPLE = 8  # of a pair's median level: with fewer, next to nothing is learned of it
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]  # large tables of (level, value): half as many bytes
+MOST_FEATURES, FEW_FEATURES = 8, 4  # the last where it is to be quick: those chosen first gain most
+GAIN = 3.0  # of ln likelihood, over all who are held out, for which a feature is taken in
+HELD_OUT = 4  # one of so many groups
+MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
+TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is chosen and in the end
+WORTHS = (0.02, 1.0)  # of one person who is certain, beside every count; with the last alone where it is to be quick
+WORTH_STEPS = (1.0, 0.3, 0.1)  # that are tried once features are chosen
+SHORTLIST = 10  # features that are tried again after the first was chosen
+# N lines of people with P pairs of a line and a possible value. `weigh` returns the weights of pairs, and ln of the
+# likelihood, both from ln(p(v | x) Z(x) / p(v)) of each pair and ln Z(x) of each line.
+Evidence = Pairs | Shown
 
 
 @dataclass(frozen=True)
@@ -94,23 +107,6 @@ def _join(first: Feature, second: Feature, people: NDArray[np.float64]) -> Featu
         return None
     columns, by_quantiles = first.columns + second.columns, first.by_quantiles + second.by_quantiles
     return Feature(columns, by_quantiles, levels.ravel(), len(product))
-
-
-Array = NDArray[np.float64]
-Single = NDArray[np.float32]  # large tables of (level, value): half as many bytes
-
-MOST_FEATURES, FEW_FEATURES = 8, 4  # the last where it is to be quick: those chosen first gain most
-GAIN = 3.0  # of ln likelihood, over all who are held out, for which a feature is taken in
-HELD_OUT = 4  # one of so many groups
-MOST_HELD_CELLS = 8_000_000  # of people who are held out and a value
-TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is chosen and in the end
-WORTHS = (0.02, 1.0)  # of one person who is certain, beside every count; with the last alone where it is to be quick
-WORTH_STEPS = (1.0, 0.3, 0.1)  # that are tried once features are chosen
-SHORTLIST = 10  # features that are tried again after the first was chosen
-
-# N lines of people with P pairs of a line and a possible value. `weigh` returns the weights of pairs, and ln of the
-# likelihood, both from ln(p(v | x) Z(x) / p(v)) of each pair and ln Z(x) of each line.
-Evidence = Pairs | Shown
 
 
 class Learner:

@@ -32,6 +32,8 @@ _SCALINGS = 8
 _SMALL = 1e-280  # smaller weights are computed again in a type with a wider range, where the machine has one
 _LARGE = 1e-120  # sums of worlds are exact if the weight of a world is at least this
 _AT_ONCE = 2**19  # states of groups computed together: what fits into a cache
+MOST_PAIRS = 2**16  # pairs of signatures times values of a group for which the sharper bound is computed
+_BOUNDED_AT_ONCE = 2**21  # numbers of an array of bounds
 
 
 class Posteriors(NamedTuple):
@@ -163,10 +165,6 @@ def _scaled(priors: Array, rows: tuple[int, ...], counts: tuple[int, ...]) -> Ar
 def states(counts: Sequence[int]) -> int:
     """Return in how many ways some of what occurs this often may be taken: the size of the arrays of a group."""
     return math.prod(int(count) + 1 for count in counts)
-
-
-MOST_PAIRS = 2**16  # pairs of signatures times values of a group for which the sharper bound is computed
-_BOUNDED_AT_ONCE = 2**21  # numbers of an array of bounds
 
 
 def bounds(priors: Array, counts: ArrayLike | None = None, rows: ArrayLike | None = None) -> Posteriors:

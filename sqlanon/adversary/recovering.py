@@ -36,6 +36,10 @@ LEAST_SHARE, LEAST_ERROR = 0.01, 0.05  # of the count that independence says, an
 ROUNDS = 20  # of alternating projections
 HALVINGS = 40  # that find a row's multiplier
 SCALINGS = 20  # of the last step, proportional fitting
+FIRST_UPDATES = 12  # of the effects, from none to those of all tables together
+UPDATES = 3  # of one table's, from these
+WORTH = 1.0  # rows that are added to a count before its logarithm is taken
+MOST_VALUES = 500  # of a randomized column: every row is weighed with each, in every update
 
 
 def make_feasible(estimates: Array, levels: Array, values: Array) -> Array:
@@ -71,12 +75,6 @@ def _scale(table: Array, levels: Array, values: Array) -> Array:
         table = table * (levels / np.maximum(table.sum(axis=1), 1e-12))[:, None]
         table = table * (values / np.maximum(table.sum(axis=0), 1e-12))
     return table
-
-
-FIRST_UPDATES = 12  # of the effects, from none to those of all tables together
-UPDATES = 3  # of one table's, from these
-WORTH = 1.0  # rows that are added to a count before its logarithm is taken
-MOST_VALUES = 500  # of a randomized column: every row is weighed with each, in every update
 
 
 class Recovering:

@@ -18,6 +18,19 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
 
+LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
+NOTHING: Mapping[str, Sql] = {}
+# what a section may read of every form, and the method that makes it
+MADE = {
+    "person": "people",
+    "line": "lines",
+    "value": "values",
+    "holding": "holdings",
+    "combination": "combinations",
+    "known_person": "known_people",
+    "seat": "seats",
+}
+
 
 # What a release promises, as the confidence of an adversary who can exclude j values of a group. Anatomy and
 # its kin promise one number. Different values among the rows of a group promise a weaker one: where n rows
@@ -54,21 +67,6 @@ def promise_of_different(l: int, largest: int | None, what: str, sets: bool = Fa
     )
     rows = f"{l} different {what} in groups of up to {largest:,} rows"
     return Promise(bounds, f"{rows} leave a confidence of up to {bounds[0]:.1%}, and no more is promised")
-
-
-LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
-
-NOTHING: Mapping[str, Sql] = {}
-# what a section may read of every form, and the method that makes it
-MADE = {
-    "person": "people",
-    "line": "lines",
-    "value": "values",
-    "holding": "holdings",
-    "combination": "combinations",
-    "known_person": "known_people",
-    "seat": "seats",
-}
 
 
 class View:

@@ -22,6 +22,27 @@ from sqlanon.releases.release import Release
 
 AS_THEY_LIE, BY_VALUE = {"as they lie": "line_number"}, {"by value": "value_number"}
 VALUE_ORDERS = {**AS_THEY_LIE, **BY_VALUE, "by frequency": "total"}
+MOST_ROWS = 200_000  # of which orders are matched, and from which is learned: of more, whole groups are drawn
+QUICK_ROWS = 6_000  # from which is learned right after publishing, which may not take long
+NO_SOURCE = (
+    "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
+)
+NOBODY_ALONE = (
+    "nobody is alone with their quasi values, so that nobody can be looked up: what is reached was not scored, it is"
+    " what taking a published value promises"
+)
+FREQUENT = "the most frequent value of each group, named for all in it"
+KEPT = "the published value is taken where it is not drawn as often as everywhere"
+SETS = (
+    "people have several values each: one of them is named, and orders are not matched, for no value has a place of its"
+    " own"
+)
+NOBODY_SHOWN = "every row is hidden: no quasi value is published by which anybody could be looked up"
+NO_PEOPLE = (
+    "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
+    " known, from a source or, for composition, from a release of groups that is attacked together with this one"
+)
+log = logging.getLogger("sqlanon")
 
 
 class Match(NamedTuple):
@@ -128,29 +149,6 @@ def _know_sizes(view: View, truth: Sql, promised: float | None) -> list[Finding]
     whom = f"in the worst group; {float(figures['mean_share']):.1%} in the mean of {figures['people']:,} people"
     attack = "how many values somebody has is known"
     return [Finding("background knowledge", attack, float(figures["largest_share"]), promised, whom=whom)]
-
-
-MOST_ROWS = 200_000  # of which orders are matched, and from which is learned: of more, whole groups are drawn
-QUICK_ROWS = 6_000  # from which is learned right after publishing, which may not take long
-NO_SOURCE = (
-    "no source was given: what learning reaches is the adversary's own confidence, which may be too high or too low"
-)
-NOBODY_ALONE = (
-    "nobody is alone with their quasi values, so that nobody can be looked up: what is reached was not scored, it is"
-    " what taking a published value promises"
-)
-FREQUENT = "the most frequent value of each group, named for all in it"
-KEPT = "the published value is taken where it is not drawn as often as everywhere"
-SETS = (
-    "people have several values each: one of them is named, and orders are not matched, for no value has a place of its"
-    " own"
-)
-NOBODY_SHOWN = "every row is hidden: no quasi value is published by which anybody could be looked up"
-NO_PEOPLE = (
-    "no source was given, and boxes show nobody: orders, learning and composition need people whose quasi values are"
-    " known, from a source or, for composition, from a release of groups that is attacked together with this one"
-)
-log = logging.getLogger("sqlanon")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ MOST_SHOWN = 15  # values or combinations
 MOST_TRUE = 2000  # at most so many combinations of the source are read for the lookup
 MOST_SPLIT = 50  # a quasi column may have at most so many different values to split the frequencies by
 MOST_RANGES = 12  # of sizes
+ENDINGS = (".html", ".htm")
+ESTIMATED, TRUE = "as the release tells it", "in the source"
+_VERSIONS = ("format", "method", "parameters", "engine", "sqlanon", "created")
+_SHOWN = ("against", "promised", "not promised", "published", "method", "dropped rows", "uncertain", "suppressed")
 
 
 @dataclass(frozen=True)
@@ -193,12 +197,6 @@ class Facts:
     columns: Sequence[tuple[str, str, str, str]]
     is_internal: bool
     others: int
-
-
-ENDINGS = (".html", ".htm")
-ESTIMATED, TRUE = "as the release tells it", "in the source"
-_VERSIONS = ("format", "method", "parameters", "engine", "sqlanon", "created")
-_SHOWN = ("against", "promised", "not promised", "published", "method", "dropped rows", "uncertain", "suppressed")
 
 
 def _draw_frequencies(frequencies: Frequencies, form: Form) -> str:

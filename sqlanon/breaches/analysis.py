@@ -45,6 +45,11 @@ TOO_MANY = (
     "{why}: no formula counts their worlds, and there are too many to count one by one; publish two views, or ask about"
     " fewer rows"
 )
+MOST_NODES_COUNTED = 16  # of a component whose worlds are counted here
+MOST_EDGES = 12  # of a component whose worlds are written down
+SHOWN_NODES = 200
+SHOWN_COMPONENTS = 20
+NodeRow = Mapping[str, Any]
 
 
 def analyse(question: BreachQuestion, engine: Engine) -> Breach:
@@ -114,14 +119,6 @@ def prepare(question: BreachQuestion, engine: Engine) -> tuple[Graph, Source, tu
             raise UsageError(f"column {column!r} holds nested values; views are analysed over columns of single values")
     source.refuse_collated((*graph.column_names, *graph.join))
     return graph, source, views
-
-
-MOST_NODES_COUNTED = 16  # of a component whose worlds are counted here
-MOST_EDGES = 12  # of a component whose worlds are written down
-SHOWN_NODES = 200
-SHOWN_COMPONENTS = 20
-
-NodeRow = Mapping[str, Any]
 
 
 def explain_association(question: BreachQuestion, engine: Engine, identifier: str, property_: str) -> dict[str, Any]:

@@ -32,6 +32,31 @@ _UNRESTRICTED = "; the unrestricted probability is given"
 ALONE = f"alone with several properties under a join value, against the model{_UNRESTRICTED}"
 NONE_SHARED = f"no property under every join value of the id, against the model{_UNRESTRICTED}"
 SEVERAL_SHOWN = f"a view shows the id with several properties, against the model{_UNRESTRICTED}"
+PREFIX = "sqlanon_"
+PAPER = "Wang and Lakshmanan, Probabilistic Privacy Analysis of Published Views, WPES 2006"
+_BOUNDED = (
+    "It counts no worlds: each probability is the middle of certified bounds, error_bound half of their distance,"
+    " where sqlanon breach counts the worlds of few rows one by one."
+)
+_EXACT = "Its probabilities are those of sqlanon breach, and error_bound holds every rounding."
+_SILENT = "It does not look for duplicate rows of a view, nor for ids with several properties, of which breach tells."
+PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")
+TWICE = "id_name, join_names and property_name name a column twice; each names others"
+SENTENCE = (
+    "every id with its property: m, n, cover, probability, error_bound, note, where one view shows id_name and"
+    " join_names, another join_names and property_name"
+)
+_IDENTITY, _JOINED, _HELD = "identity", "chosen_text", "sensitive"
+_GRAPH = Graph(
+    Secret(_IDENTITY, _HELD, ()),
+    (
+        Part(1, (_IDENTITY, _JOINED), ("identifier",), attributes=(), conditions=()),
+        Part(2, (_JOINED, _HELD), ("property",), attributes=(), conditions=()),
+    ),
+    (_JOINED,),
+    (),
+    chained=False,
+)
 
 
 def beginning(graph: Graph, source: Source, model: Model, most: int = 0) -> list[Chapter]:
@@ -224,16 +249,6 @@ def _tree(graph: Graph) -> JoinTree:
     return grow_tree(part_columns(graph))
 
 
-PREFIX = "sqlanon_"
-PAPER = "Wang and Lakshmanan, Probabilistic Privacy Analysis of Published Views, WPES 2006"
-_BOUNDED = (
-    "It counts no worlds: each probability is the middle of certified bounds, error_bound half of their distance,"
-    " where sqlanon breach counts the worlds of few rows one by one."
-)
-_EXACT = "Its probabilities are those of sqlanon breach, and error_bound holds every rounding."
-_SILENT = "It does not look for duplicate rows of a view, nor for ids with several properties, of which breach tells."
-
-
 def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> str:
     """Return the script that makes the table of associations, over columns taken as the definitions name them.
 
@@ -260,25 +275,6 @@ def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> 
         return write_statements(
             [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)], head, dialect
         )
-
-
-PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")
-TWICE = "id_name, join_names and property_name name a column twice; each names others"
-SENTENCE = (
-    "every id with its property: m, n, cover, probability, error_bound, note, where one view shows id_name and"
-    " join_names, another join_names and property_name"
-)
-_IDENTITY, _JOINED, _HELD = "identity", "chosen_text", "sensitive"
-_GRAPH = Graph(
-    Secret(_IDENTITY, _HELD, ()),
-    (
-        Part(1, (_IDENTITY, _JOINED), ("identifier",), attributes=(), conditions=()),
-        Part(2, (_JOINED, _HELD), ("property",), attributes=(), conditions=()),
-    ),
-    (_JOINED,),
-    (),
-    chained=False,
-)
 
 
 def _refusals() -> list[Refusal]:

@@ -27,6 +27,9 @@ Row = Mapping[str, Hashable]
 Node = tuple[Hashable, ...]  # the number of its part, from 0, and what tells it apart there
 LARGEST_JOIN = 2_000
 LARGEST_COUNT = 1 << 18  # different sets of covered nodes held at once
+Measured = tuple[list[tuple[int, int]], int, Fraction, Fraction | None]
+MOST_NODES = 18  # of a piece that is counted: 2^18 sets of nodes
+MOST_WORK = 1 << 31  # sets of nodes times tuples, over all different pieces: some ten seconds
 
 
 class TooManyWorldsError(Exception):
@@ -122,9 +125,6 @@ def count_covers(tuples: Iterable[Candidate], nodes: Iterable[Node]) -> int:
     return counts.get((1 << len(bits)) - 1, 0)
 
 
-Measured = tuple[list[tuple[int, int]], int, Fraction, Fraction | None]
-
-
 def measure_associations(
     tuples: Sequence[Candidate], pairs: Iterable[tuple[Hashable, Hashable]], sides: tuple[int, int] = (0, 1)
 ) -> Iterator[Measured]:
@@ -181,10 +181,6 @@ def enumerate_associations(
         lines.append((row["number"], m, n, cover, float(share), float(share) * 2.0**-53, reason))
     columns = ["number", "m", "n", "cover", "probability", "error_bound", "note"]
     return pd.DataFrame(lines, columns=columns).astype({"m": "str", "n": "str", "note": "object"})
-
-
-MOST_NODES = 18  # of a piece that is counted: 2^18 sets of nodes
-MOST_WORK = 1 << 31  # sets of nodes times tuples, over all different pieces: some ten seconds
 
 
 def measure_cases(cases: pd.DataFrame) -> pd.DataFrame:

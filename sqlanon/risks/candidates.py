@@ -5,7 +5,7 @@ Each candidate is attacked as it would be published, and guesses are checked.
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,10 @@ USUAL_GAMMA: tuple[int, ...] = (5,)
 SEARCHED_GAMMA = (5, 10)
 USUAL_QUERIES = 100
 MOST_QUERIES = 20_000
+MANY = 3  # times the rows from which is learned quickly; of fewer all are attacked at once
+SAMPLING = 0.03  # of a share of the people in so many rows: beyond chance
+MOST_SURE = 0.001  # share of the people whom a release may tell with more confidence than `VITAL`, and resist
+MOST_SURE_SAMPLED = 0.01  # of the people in so many rows: more is beyond chance
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,13 @@ class Candidate:
         """Return the parameter with what robust's adversary knows."""
         return " by ".join(filter(None, (self.parameter, ", ".join(self.background))))
 
-    def leave_out(self, column: str) -> "Candidate | None":
-        """Return the candidate without a quasi column; None where robust's adversary would know none."""
-        known = tuple(name for name in self.background if name != column)
+    def leave_out(self, columns: Collection[str]) -> "Candidate | None":
+        """Return the candidate without some quasi columns; None where robust's adversary would know none."""
+        known = tuple(name for name in self.background if name not in columns)
         if self.background and not known:
             return None
-        rules = tuple(rule for rule in self.coarsen if rule[0] != column)
-        return replace(self, background=known, coarsen=rules, without=(*self.without, column))
+        rules = tuple(rule for rule in self.coarsen if rule[0] not in columns)
+        return replace(self, background=known, coarsen=rules, without=(*self.without, *columns))
 
     def published(self, quasi: Iterable[str]) -> tuple[str, ...]:
         """Return those of the quasi columns that are published."""
@@ -204,12 +208,6 @@ class CompareQuestion:
         if possible is None or possible >= candidate.value or candidate.strength.takes in self.strengths:
             return None
         return replace(candidate, value=possible)
-
-
-MANY = 3  # times the rows from which is learned quickly; of fewer all are attacked at once
-SAMPLING = 0.03  # of a share of the people in so many rows: beyond chance
-MOST_SURE = 0.001  # share of the people whom a release may tell with more confidence than `VITAL`, and resist
-MOST_SURE_SAMPLED = 0.01  # of the people in so many rows: more is beyond chance
 
 
 @dataclass(frozen=True)

@@ -171,9 +171,7 @@ class _Trials:
         )
 
     def _leave_out(self, first: Candidate, form: Candidate, without: Sequence[str]) -> None:
-        shorter: Candidate | None = form
-        for column in without:
-            shorter = None if shorter is None else shorter.leave_out(column)
+        shorter = form.leave_out(without)
         if shorter is not None and (outcome := self.attack(shorter)) is not None:
             self.forms[first].append(shorter)
             way = f"{first.method}, {first.parameter}, attacked without the columns that give most away"

@@ -31,6 +31,13 @@ CANDIDATE = (
     *("method", "parameter", "knowing", "reached", "sure", "family", "promised", "left_out", "error"),
     *("half_width", "coverage", "unanswered", "seconds"),
 )
+_WORDS = ["risks/words.txt"]
+# what a line says of attacks, None where none was run, and what `Resistance` calls it
+ATTACKED = {"reached": "named", "sure": "told", "danger": "reached", "family": "family", "left_out": "left_out",
+            "at_least": "at_least"}  # fmt: skip
+ANSWERS = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
+DIGITS = 12  # of an answer that counts
+Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,14 +154,6 @@ class Comparison:
 
 def _percent(share: float | None, digits: int = 1) -> str:
     return "" if share is None or math.isnan(share) else f"{share:.{digits}%}"
-
-
-_WORDS = ["risks/words.txt"]
-# what a line says of attacks, None where none was run, and what `Resistance` calls it
-ATTACKED = {"reached": "named", "sure": "told", "danger": "reached", "family": "family", "left_out": "left_out",
-            "at_least": "at_least"}  # fmt: skip
-ANSWERS = ["query", "workload", "figure", "truth", "estimate", "low", "high", "is_count", "answered", "text"]
-DIGITS = 12  # of an answer that counts
 
 
 @dataclass(frozen=True)
@@ -369,9 +368,6 @@ def _strength(line: Mapping[str, Any]) -> tuple[int, int, float]:
     """Order promises: by their number; at the same one, robust resists more than anatomy, and splu promises another."""
     candidate = line["candidate"]
     return candidate.value, candidate.strength.rank, -line["error"]
-
-
-Line = Mapping[str, Any]
 
 
 def _summary(question: CompareQuestion, overall: Sequence[Line], strongest: Line, chosen: Line | None) -> str:

@@ -16,6 +16,7 @@ from sqlanon.wording import option
 AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
 AT_MOST = {"alpha": "largest_share", "t": "distance", "beta": "likeness", "delta": "disclosure"}
 ROUNDING = 1e-9  # what sums of shares may be off
+MOST_QUASI = 12  # columns whose pairs are all looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +129,6 @@ def read_measures(column: str, figures: Mapping[str, Any], limits: Limits) -> li
     if limits.recursive:
         values["recursive"] = figures["recursion"]
     return [judge(name, column, value, getattr(limits, name)) for name, value in values.items()]
-
-
-MOST_QUASI = 12  # columns whose pairs are all looked at
 
 
 @dataclass(frozen=True, kw_only=True)

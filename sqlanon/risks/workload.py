@@ -37,6 +37,15 @@ _BARE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USM
 _TEXT = ("VARCHAR", "ENUM", "UUID")
 
 Conditions = tuple[Condition, ...]  # joined by AND
+RANGES, GROUPS, AVERAGES = "ranges", "groups", "averages"
+WIDTHS = (0.1, 0.25, 0.5)  # of a range: shares of an ordered column's values
+FEW_VALUES = 12  # an ordered column with no more is asked by single values
+MOST_GROUPS = 24  # rows of one answer: one question must not outweigh all others
+SHARE = 0.1  # of the queries are groups, as many averages; half of the rest are ranges
+DRAWN_FOR_ONE = 4  # queries that are drawn for one that is asked, so that there are some of all sizes
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT", "USMALLINT")
+OWN = "own"
+LONGEST = 2**22  # bytes of a file of queries
 
 
 @dataclass(frozen=True)
@@ -183,15 +192,6 @@ def name_count(workload: str, conditions: Conditions, truth: int) -> AskedQuery:
     return AskedQuery(text, workload, 0, shape, pd.DataFrame({"n": [truth]}))
 
 
-RANGES, GROUPS, AVERAGES = "ranges", "groups", "averages"
-WIDTHS = (0.1, 0.25, 0.5)  # of a range: shares of an ordered column's values
-FEW_VALUES = 12  # an ordered column with no more is asked by single values
-MOST_GROUPS = 24  # rows of one answer: one question must not outweigh all others
-SHARE = 0.1  # of the queries are groups, as many averages; half of the rest are ranges
-DRAWN_FOR_ONE = 4  # queries that are drawn for one that is asked, so that there are some of all sizes
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "UTINYINT", "USMALLINT")
-
-
 @dataclass(frozen=True)
 class Drawing:
     """What queries are drawn from: the rows, the values of columns with few enough, and which columns these are."""
@@ -304,10 +304,6 @@ def _draw_averages(drawing: Drawing, count: int) -> Iterator[tuple[str, str]]:
 def _in_order(texts: list[str], sql_type: str) -> list[str]:
     """Return the texts of values in the order of the values; those of dates and times are in it as texts."""
     return sorted(texts) if sql_type.upper().startswith(("DATE", "TIME")) else sorted(texts, key=float)
-
-
-OWN = "own"
-LONGEST = 2**22  # bytes of a file of queries
 
 
 def read_queries(data: Microdata, path: Path) -> tuple[list[AskedQuery], list[str]]:

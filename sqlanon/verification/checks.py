@@ -40,6 +40,15 @@ OWN_GROUP = "own_group"  # the check that everybody is in a group, or box, with 
 UNTOLD = (OWN_GROUP, "posterior")
 REPORTED = "reported"  # what is required where nothing is judged
 ROUNDING = 1e-12  # what rounding may add to a posterior of exactly 1/r
+# by table and column, in order: the types that a column may have; any that holds single values for none; or the name
+# of the table's column that it has the type of
+Layout = Mapping[str, Mapping[str, tuple[str, ...] | str]]
+SINGLE: tuple[str, ...] = ()
+TEXT = ("VARCHAR",)
+WHOLE = ("BIGINT", "HUGEINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "INT", "INT8", "INT4")
+# where an engine whose tables lie in parts tells a row's file, and its place in it
+PLACE_COLUMNS = {"file_column": "sqlanon_file", "place_column": "sqlanon_position"}
+LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small
 
 
 def equal_figures(required: Any, claimed: Any) -> bool:
@@ -304,14 +313,6 @@ class PublishedTables:
         return self.described[table]
 
 
-# by table and column, in order: the types that a column may have; any that holds single values for none; or the name
-# of the table's column that it has the type of
-Layout = Mapping[str, Mapping[str, tuple[str, ...] | str]]
-SINGLE: tuple[str, ...] = ()
-TEXT = ("VARCHAR",)
-WHOLE = ("BIGINT", "HUGEINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "INT", "INT8", "INT4")
-
-
 def find_wrong_type(layout: Layout, types: Mapping[str, Mapping[str, str]]) -> str | None:
     """Say which column is of a type that it may not be, None where none is; types: of the tables, by their columns.
 
@@ -333,10 +334,6 @@ def find_wrong_type(layout: Layout, types: Mapping[str, Mapping[str, str]]) -> s
 def is_nested(sql_type: str) -> bool:
     """Tell whether a column of this type holds nested values."""
     return sql_type.endswith("]") or sql_type.upper().startswith(("STRUCT", "MAP", "LIST", "UNION", "ARRAY", "VARIANT"))
-
-
-# where an engine whose tables lie in parts tells a row's file, and its place in it
-PLACE_COLUMNS = {"file_column": "sqlanon_file", "place_column": "sqlanon_position"}
 
 
 def check_order(
@@ -364,9 +361,6 @@ def check_order(
         rows[f"{table}_rows"] = int(row["row_count"])
     sound = not any(misplaced.values())
     return Check("row_order", required, "sorted" if sound else misplaced, sound), rows
-
-
-LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small
 
 
 def verify_columns(published: PublishedTables, verify: Callable[[PublishedTables], Report]) -> Report:

@@ -22,6 +22,8 @@ WEIGHT = "line_weight"  # how many rows of the source a published line stands fo
 SAME_ROWS = {"added_rows": 0, "missing_rows": 0}
 # columns of whole numbers, each with a number that it never holds and NULL is hashed as; None where it may hold any
 WholeColumns = Mapping[str, int | None]
+_VALUE, _GROUP = "sensitive_value", "group_number"
+_FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,6 @@ def multiset_check(name: str, row: Mapping[str, Any], dropped: int) -> Check:
     """Judge a comparison of multisets: nothing was added, and as many rows are missing as were dropped."""
     holds = row["added_rows"] == 0 and row["missing_rows"] == dropped
     return Check(name, {"added_rows": 0, "missing_rows": dropped}, dict(row), holds)
-
-
-_VALUE, _GROUP = "sensitive_value", "group_number"
-_FRACTIONS = ("DOUBLE", "FLOAT")  # of which -0 and 0 are one value
 
 
 @dataclass(frozen=True)

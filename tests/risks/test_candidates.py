@@ -106,9 +106,9 @@ def test_columns_are_changed_in_order_until_the_target_is_reached(target, coarse
 
 def test_a_column_that_is_left_out_takes_its_rule_and_its_background_along():
     robust = Candidate("robust", 5, ("year", "sex"), coarsen=(("year", "10"), ("sex", "1 letters")))
-    shorter = robust.leave_out("year")
+    shorter = robust.leave_out(["year"])
     assert (shorter.background, shorter.rules, shorter.without) == (("sex",), ["sex=1 letters"], ("year",))
-    assert shorter.leave_out("sex") is None and robust.parameter == "r = 5, year=10, sex=1 letters"
+    assert shorter.leave_out(["sex"]) is None and robust.parameter == "r = 5, year=10, sex=1 letters"
 
 
 def test_a_release_that_tells_some_people_for_sure_does_not_resist():
