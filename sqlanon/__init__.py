@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sqlanon.adversary.completed import Completed as Completed
     from sqlanon.adversary.findings import Attack as Attack
     from sqlanon.api.judgement import attack as attack
     from sqlanon.api.judgement import breach as breach
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from sqlanon.api.recipient import open as open
     from sqlanon.api.recipient import pool as pool
     from sqlanon.api.recipient import verify as verify
+    from sqlanon.attacks.page import Page as Page
     from sqlanon.breaches.associations import Breach as Breach
-    from sqlanon.comparison.comparison import Comparison as Comparison
-    from sqlanon.completion.completed import Completed as Completed
     from sqlanon.engines.connect import read_as as read_as
     from sqlanon.errors import AnswerWarning as AnswerWarning
     from sqlanon.errors import DataError as DataError
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from sqlanon.key import Key as Key
     from sqlanon.ledgers.summary import Ledger as Ledger
     from sqlanon.releases.release import Release as Release
-    from sqlanon.reports.page import Page as Page
     from sqlanon.risks.check import Check as Check
+    from sqlanon.risks.comparison import Comparison as Comparison
 
     __version__: str
 
@@ -58,8 +58,8 @@ _HOMES = {
     "api.publishing": ("anatomy", "compile", "mondrian", "publish", "robust", "splu", "uncertain"),
     "api.recipient": ("complete", "estimate", "open", "pool", "verify"),
     "breaches.associations": ("Breach",),
-    "comparison.comparison": ("Comparison",),
-    "completion.completed": ("Completed",),
+    "risks.comparison": ("Comparison",),
+    "adversary.completed": ("Completed",),
     "engines.connect": ("read_as",),
     "errors": (
         *("AnswerWarning", "DataError", "FormatWarning", "PrivacyWarning", "QueryError", "ReleaseError", "SourceError"),
@@ -68,7 +68,7 @@ _HOMES = {
     "key": ("Key",),
     "ledgers.summary": ("Ledger",),
     "releases.release": ("Release",),
-    "reports.page": ("Page",),
+    "attacks.page": ("Page",),
     "risks.check": ("Check",),
     "version": ("__version__",),
 }

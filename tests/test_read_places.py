@@ -3,7 +3,7 @@
 import pytest
 
 import sqlanon
-from sqlanon.completion.completed import Completed
+from sqlanon.adversary.completed import Completed
 from sqlanon.errors import TargetError
 from sqlanon.read_places import refuse_read, refuse_read_directory
 from tests.databases import connect

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.comparison.comparison import HEADS
 from sqlanon.plain_values import cell
+from sqlanon.risks.comparison import HEADS
 from sqlanon.text_tables import lay_out
 
 COMPARED = [head.replace("_", " ") for head in HEADS if head != "estimator"]

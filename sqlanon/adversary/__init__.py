@@ -1,1 +1,1 @@
-"""What an adversary who knows more than the release infers from it."""
+"""What an adversary infers who learns from a release, or knows more than it; plausible microdata are drawn so, too."""

@@ -2,42 +2,55 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sqlanon.adversary.posterior import Array, Mask, Whole, bounds, is_exact, meets_delta, posteriors
-from sqlanon.adversary.priors import Priors, whole_numbers
 from sqlanon.verification.checks import ROUNDING
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POSTERIOR_METHODS = ("one signature", "exact", "bound")
 _AT_ONCE = 2**22  # priors of groups looked up together
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(NamedTuple):
     """How often each item (a signature, a value) stands in each group: parallel arrays, a line a pair.
 
-    often: how many groups are like the line's group, itself among them.
+    The lines lie by group, and in a group by falling count: equal counts lie alike. often: how many groups are like the
+    line's group, itself among them.
     """
 
     group: Whole
     item: Whole
-    count: Whole
+    row_count: Whole
     often: Whole
 
     @classmethod
-    def from_frame(cls, frame: "pd.DataFrame") -> "Holding":
-        """Take a frame with the columns group_id, item, row_count and often."""
-        return cls(*(whole_numbers(frame[name]) for name in ("group_id", "item", "row_count", "often")))
+    def of(cls, arrays: Mapping[str, Any]) -> "Holding":
+        """Take arrays of numbers: group_id, item, row_count and often."""
+        return cls(*(column.astype(np.int64) for column in arrays.values()))
 
-    def sorted(self) -> "Holding":
-        """Return the lines by group, and in a group by falling count: equal counts lie alike."""
-        order = np.lexsort((self.item, -self.count, self.group))
-        return Holding(self.group[order], self.item[order], self.count[order], self.often[order])
+
+class Priors:
+    """Look up p(s : x) by the numbers of signature and value."""
+
+    def __init__(self, listed: Mapping[str, Any], share: Any, totals: Any) -> None:
+        """Take the listed priors, and for the others each signature's share and each value's rows, by number."""
+        keys = listed["signature_number"].astype(np.int64) * len(totals) + listed["value_number"].astype(np.int64)
+        order = np.argsort(keys)
+        self._keys, self._listed = keys[order], listed["probability"][order].astype(float)
+        self._share, self._totals = share.astype(float), totals.astype(float)  # engines hand decimals over as objects
+
+    def of(self, signatures: Whole, values: Whole) -> Array:
+        """Return the priors G × s × k of groups that hold these signatures (G × s) and values (G × k)."""
+        keys = signatures[:, :, None] * len(self._totals) + values[:, None, :]
+        # what a signature's listed priors leave over is shared out among the other values as they occur in the release
+        rest: Array = self._share[signatures][:, :, None] * self._totals[values][:, None, :]
+        if not len(self._keys):
+            return rest
+        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        priors: Array = np.where(self._keys[place] == keys, self._listed[place], rest)
+        return priors
 
 
 @dataclass
@@ -53,20 +66,24 @@ class Exposure:
     def add_alone(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Add groups of one signature, which SQL counted by their size."""
         for line in lines:
-            rows = int(line["size"]) * int(line["groups"])
             self.off_delta += int(line["off_delta"])
             self.contradicted += int(line["contradicted"])
             self.prior_above += int(line["prior_above"])
-            self.sizes[int(line["size"]), POSTERIOR_METHODS[0]] = {
-                "groups": int(line["groups"]),
-                "rows": rows,
-                "largest_posterior": float(line["largest_posterior"]),
-                "rows_above": int(line["rows_above"]),
-            }
+            size, groups = int(line["size"]), int(line["groups"])
+            self._count(size, POSTERIOR_METHODS[0], groups, line["largest_posterior"], line["rows_above"])
+
+    def _count(self, size: int, method: str, groups: int, largest: float, above: int) -> None:
+        line = self.sizes.setdefault(
+            (size, method), {"groups": 0, "rows": 0, "largest_posterior": 0.0, "rows_above": 0}
+        )
+        line["groups"] += groups
+        line["rows"] += size * groups
+        line["largest_posterior"] = max(line["largest_posterior"], float(largest))
+        line["rows_above"] += int(above)
 
     def add(self, signatures: Holding, values: Holding, priors: Priors) -> None:
         """Add groups of several signatures; both holdings hold the same groups, each with as many rows as values."""
-        for (items, rows), (held, counts), often in _group_by_shape(signatures.sorted(), values.sorted()):
+        for (items, rows), (held, counts), often in _group_by_shape(signatures, values):
             most = max(1, _AT_ONCE // (items.shape[1] * held.shape[1]))
             for start in range(0, len(often), most):
                 some = slice(start, start + most)
@@ -79,18 +96,11 @@ class Exposure:
         self.prior_above += int((often[:, None] * rows * (priors.max(axis=2) > limit)).sum())
         largest, contradicted, method = _largest_posteriors(priors, rows, counts)
         self.contradicted += int(often[contradicted].sum())
-        size = rows.sum(axis=1)
-        worst, above = largest.max(axis=1), (rows * (largest > limit)).sum(axis=1)
-        for kind in np.unique(np.stack((size, method)), axis=1).T:
-            some = (size == kind[0]) & (method == kind[1])
-            line = self.sizes.setdefault(
-                (int(kind[0]), POSTERIOR_METHODS[kind[1]]),
-                {"groups": 0, "rows": 0, "largest_posterior": 0.0, "rows_above": 0},
-            )
-            line["groups"] += int(often[some].sum())
-            line["rows"] += int((often * size)[some].sum())
-            line["largest_posterior"] = max(line["largest_posterior"], float(worst[some].max()))
-            line["rows_above"] += int((often * above)[some].sum())
+        size, above = rows.sum(axis=1), often * (rows * (largest > limit)).sum(axis=1)
+        for length, number in np.unique(np.stack((size, method)), axis=1).T:
+            some = (size == length) & (method == number)
+            by, groups = POSTERIOR_METHODS[number], int(often[some].sum())
+            self._count(int(length), by, groups, largest[some].max(), above[some].sum())
 
     def figures(self) -> dict[str, Any]:
         """Return what was counted, with a line for each size of group and each method."""
@@ -120,22 +130,20 @@ def _group_by_shape(
     signatures: Holding, values: Holding
 ) -> Iterator[tuple[tuple[Whole, Whole], tuple[Whole, Whole], Whole]]:
     """Yield groups with as many different signatures and values: items and counts, a line a group, and how often."""
-    first, wide = _starts(signatures)
-    second, many = _starts(values)
-    shape = np.stack((wide, many))
-    for width, number in np.unique(shape, axis=1).T:
+    (first, wide), (second, many) = _starts(signatures), _starts(values)
+    for width, number in np.unique(np.stack((wide, many)), axis=1).T:
         some = np.flatnonzero((wide == width) & (many == number))
-        signature_places = first[some][:, None] + np.arange(width)
-        value_places = second[some][:, None] + np.arange(number)
+        places = first[some][:, None] + np.arange(width)
+        others = second[some][:, None] + np.arange(number)
+        often = signatures.often[first[some]]
         yield (
-            (signatures.item[signature_places], signatures.count[signature_places]),
-            (values.item[value_places], values.count[value_places]),
-            signatures.often[first[some]],
+            (signatures.item[places], signatures.row_count[places]),
+            (values.item[others], values.row_count[others]),
+            often,
         )
 
 
 def _starts(holding: Holding) -> tuple[Whole, Whole]:
-    # the lines lie group by group
     start = np.flatnonzero(np.diff(holding.group, prepend=holding.group[:1] - 1))
     return start, np.diff(start, append=len(holding.group))
 
@@ -145,7 +153,10 @@ def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Arra
     largest = np.empty(rows.shape)
     contradicted: Mask = priors.max(axis=1).min(axis=1) <= 0
     method = np.full(len(rows), POSTERIOR_METHODS.index("exact"))
-    for some in _of_one_shape(np.concatenate((rows, counts), axis=1)):
+    _, which, length = np.unique(
+        np.concatenate((rows, counts), axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    for some in np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(length)[:-1]):  # groups of one shape
         row_counts, value_counts = rows[some[0]].tolist(), counts[some[0]].tolist()
         if is_exact(row_counts, value_counts, len(some)):
             exact = posteriors(priors[some], value_counts, row_counts)
@@ -157,11 +168,3 @@ def _largest_posteriors(priors: Array, rows: Whole, counts: Whole) -> tuple[Arra
         bound = bounds(priors[large], counts[large], rows[large])
         largest[large], contradicted[large] = bound.probability.max(axis=2), bound.contradicted
     return largest, contradicted, method
-
-
-def _of_one_shape(shapes: Whole) -> list[Whole]:
-    """Return the places of equal lines, a list for each different line."""
-    if (shapes == shapes[:1]).all():
-        return [np.arange(len(shapes))]
-    _, which, length = np.unique(shapes, axis=0, return_inverse=True, return_counts=True)
-    return np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(length)[:-1])

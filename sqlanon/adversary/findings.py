@@ -1,10 +1,11 @@
 """What attacks found: promised beside reached."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlanon.charts.lines import Bar, write_bars
+from sqlanon.charts import Bar, write_bars
 from sqlanon.plain_values import plain
 from sqlanon.prose import write, write_parts
 from sqlanon.text_tables import write_paragraphs, write_table
@@ -107,13 +108,11 @@ class Attack:
     @property
     def best(self) -> Finding | None:
         """Return the attack that reaches most of those that stand against the promise."""
-        rivals = [finding for finding in self.findings if finding.headline and finding.reached is not None]
-        return max(rivals, key=lambda finding: finding.reached or 0.0, default=None)
+        return _find_most(finding for finding in self.findings if finding.headline)
 
     def most_named(self, family: str = "") -> Finding | None:
         """Return the attack (of a family) that names most values rightly; None where no guess met the truth."""
-        counted = [finding for finding in self.findings if finding.counted and family in ("", finding.family)]
-        return max(counted, key=lambda finding: finding.reached or 0.0, default=None)
+        return _find_most(each for each in self.findings if each.counted and family in ("", each.family))
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -139,13 +138,7 @@ class Attack:
     @property
     def strongest(self) -> Finding | None:
         """Return the best attack, or an adversary's own confidence where that is larger and no guess was scored."""
-        believed = (
-            []
-            if self.scored
-            else [finding for finding in self.findings if finding.believed and finding.reached is not None]
-        )
-        rivals = [*([] if self.best is None else [self.best]), *believed]
-        return max(rivals, key=lambda finding: finding.reached or 0.0, default=None)
+        return _find_most(each for each in self.findings if each.headline or (each.believed and not self.scored))
 
     @property
     def leaks(self) -> list[Finding]:
@@ -160,12 +153,13 @@ class Attack:
     @property
     def beyond(self) -> Finding | None:
         """Return the largest confidence of who knows more that is beyond its promise, if any is."""
-        further = [
-            finding
-            for finding in self.findings
-            if finding.family == "background knowledge" and not finding.headline and finding.is_beyond
-        ]
+        further = [each for each in self._above if each.family == "background knowledge"]
         return max(further, key=lambda finding: (finding.reached or 0.0, -(finding.promised or 0.0)), default=None)
+
+    @property
+    def _above(self) -> list[Finding]:
+        """Return what goes beyond the promise for some people only, or for who knows more."""
+        return [finding for finding in self.findings if not finding.headline and finding.is_beyond]
 
     @property
     def headline(self) -> str:
@@ -180,8 +174,10 @@ class Attack:
         sampled: whether it was learned from few of the rows. anyway: what is reached by any value of a group; 0 where
         groups promise no such share.
         """
-        named = [f for f in self.findings if f.believed or f.counted or f.headline]
-        named = [f for f in named if f.whom != WORST or (f.reached or 0.0) <= anyway + CLEAR]
+        named = [
+            f for f in self.findings
+            if (f.believed or f.counted or f.headline) and (f.whom != WORST or (f.reached or 0.0) <= anyway + CLEAR)
+        ]  # fmt: skip
         best = max(named, key=lambda f: (f.reached or 0.0) - CLEAR * (f.whom == WORST), default=None)
         return write("adversary/expected.txt", {"attack": self, "best": best, "sampled": sampled})
 
@@ -195,7 +191,8 @@ class Attack:
     def tables(self) -> list[tuple[str, list[str], list[list[Any]]]]:
         """Return what is shown for people, each table with its title and heads; the findings come first."""
         several = ["about"] if any(each.about for each in self.sure) else []
-        shown = [("", COLUMNS, self.shown_lines())]
+        findings = [[*line[:2], *map(_percent, line[2:5]), *line[5:]] for line in self.lines()]
+        shown = [("", COLUMNS, findings)]
         if self.sure:
             lines = [
                 [*([each.about] if several else []), _percent(each.limit), each.people, each.of, _percent(each.claimed),
@@ -211,12 +208,6 @@ class Attack:
     def lines(self) -> list[list[Any]]:
         """Return the findings as lines of a table."""
         return [[f.family, f.attack, f.promised, f.reached, f.chance, f.whom, _MARKS[f.leak]] for f in self.findings]
-
-    def shown_lines(self) -> list[list[Any]]:
-        """Return the findings for people: shares as percentages."""
-        return [
-            [_percent(part) if 2 <= place <= 4 else part for place, part in enumerate(line)] for line in self.lines()
-        ]
 
     def df(self) -> "pd.DataFrame":
         """Return the findings as a frame."""
@@ -241,24 +232,16 @@ class Attack:
 
     def sentences(self, column: str = "the sensitive value") -> list[str]:
         """Return how far attacks get, promised beside reached, in sentences; column: the sensitive one in words."""
+        further = {*self.certain, *self._above}
         values = {
             "attack": self,
             "best": self.strongest,
             "column": column,
             "clear": CLEAR,
             "sampled": next((note for note in self.notes if note.startswith(SAMPLED)), ""),
-            "further": [f"{finding.attack} ({finding.whom})" for finding in self._further],
+            "further": [f"{each.attack} ({each.whom})" for each in dict.fromkeys(self.findings) if each in further],
         }
         return list(write_parts(["adversary/words.txt"], _SENTENCES, values).values())
-
-    @property
-    def _further(self) -> list[Finding]:
-        """Return what goes beyond the promise for some people only, or for who knows more."""
-        return [
-            finding
-            for finding in dict.fromkeys(self.findings)
-            if finding in self.certain or (not finding.headline and finding.is_beyond)
-        ]
 
     @property
     def verdict(self) -> Verdict:
@@ -310,6 +293,12 @@ class Attack:
 
     def _repr_html_(self) -> str:
         return write_card(self.verdict, self.sections())
+
+
+def _find_most(findings: Iterable[Finding]) -> Finding | None:
+    """Return what reaches most; of as much, what may stand against the promise."""
+    reaching = [finding for finding in findings if finding.reached is not None]
+    return max(reaching, key=lambda finding: (finding.reached or 0.0, finding.headline), default=None)
 
 
 def _percent(share: float | None) -> str:

@@ -2,28 +2,34 @@
 
     log p(v | x) = log p(v) + Σ_f β_f(x_f, v) - log Z(x)
 
-over chosen features f, columns and pairs of them. β is fitted by expectation maximization to what the release leaves
-possible (groups, or randomized rows): features that overlap share what they tell. Nobody's own weight is among the
-counts by which they are judged (leave one out), for a model would believe itself. Features are chosen by the
-likelihood of groups or rows that were held out, so that the strongest model is found without the truth.
+over chosen features f: quasi columns, coarser by quantiles where they are fine, and pairs of them. β is fitted by
+expectation maximization to what the release leaves possible (groups, or randomized rows): features that overlap share
+what they tell. Nobody's own weight is among the counts by which they are judged (leave one out), for a model would
+believe itself. Features are chosen by the likelihood of groups or rows that were held out, so that the strongest model
+is found without the truth.
 """
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sqlanon.adversary.features import Feature
-from sqlanon.adversary.groups import Pairs
-from sqlanon.adversary.shown import Shown
+from sqlanon.adversary.evidence import Pairs, Shown
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
-Single = NDArray[np.float32]  # large tables of (level, value): half as many bytes
 log = logging.getLogger("sqlanon")
 
+Whole = NDArray[np.int64]
+
+BINS = 8  # quantiles of a column of numbers or dates
+FINE = 15  # different values, from which on a column is looked at by quantiles too
+MOST_LEVELS = 600  # of a feature: more are looked at by quantiles alone, or, of a pair, not at all
+LEAST_PEOPLE = 8  # of a pair's median level: with fewer, next to nothing is learned of it
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]  # large tables of (level, value): half as many bytes
 MOST_FEATURES, FEW_FEATURES = 8, 4  # the last where it is to be quick: those chosen first gain most
 GAIN = 3.0  # of ln likelihood, over all who are held out, for which a feature is taken in
 HELD_OUT = 4  # one of so many groups
@@ -32,10 +38,75 @@ TURNS, LAST_TURNS = 4, 12  # of expectation maximization, after a feature is cho
 WORTHS = (0.02, 1.0)  # of one person who is certain, beside every count; with the last alone where it is to be quick
 WORTH_STEPS = (1.0, 0.3, 0.1)  # that are tried once features are chosen
 SHORTLIST = 10  # features that are tried again after the first was chosen
-
 # N lines of people with P pairs of a line and a possible value. `weigh` returns the weights of pairs, and ln of the
 # likelihood, both from ln(p(v | x) Z(x) / p(v)) of each pair and ln Z(x) of each line.
 Evidence = Pairs | Shown
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One or two quasi columns. levels: N, everybody's level, from 0 to size - 1. columns: their places.
+
+    by_quantiles: whether each is looked at by quantiles.
+    """
+
+    columns: tuple[int, ...]
+    by_quantiles: tuple[bool, ...]
+    levels: Whole
+    size: int
+
+    @property
+    def parts(self) -> list[tuple[int, bool]]:
+        """Return each column with whether it is looked at by quantiles."""
+        return list(zip(self.columns, self.by_quantiles, strict=True))
+
+    def named(self, names: Sequence[str]) -> str:
+        """Say what it is: `year`, `hospital with ward`."""
+        return " with ".join(names[column] for column in self.columns)
+
+    def pick(self, people: "Whole | NDArray[np.bool_]") -> "Feature":
+        """Return the feature of some people."""
+        return Feature(self.columns, self.by_quantiles, self.levels[people], self.size)
+
+
+def find_features(ranks: Whole, ordered: Sequence[bool], people: NDArray[np.float64]) -> list[Feature]:
+    """Return the features of N people with K columns: single ones, then pairs.
+
+    ranks: N x K, the number of each value in the column's order, from 0. ordered: K, whether neighbours are alike.
+    people: N, how many each line stands for.
+    """
+    single: list[Feature] = []
+    best: list[list[Feature]] = []
+    for column, is_ordered in enumerate(ordered):
+        levels = ranks[:, column]
+        count = int(levels.max(initial=0)) + 1
+        forms = [Feature((column,), (False,), levels, count)] if 1 < count <= MOST_LEVELS else []
+        if count > FINE and (is_ordered or count > MOST_LEVELS):
+            coarse = _by_quantiles(levels, people)
+            forms.append(Feature((column,), (True,), coarse, int(coarse.max()) + 1))
+        single += forms
+        best.append(forms)
+    joint = []
+    for one, other in combinations(range(len(ordered)), 2):
+        # the finest that is not too fine
+        tried = ((first, second) for first in best[one] for second in best[other])
+        pair = next((joined for first, second in tried if (joined := _join(first, second, people))), None)
+        joint += [pair] if pair else []
+    return single + joint
+
+
+def _by_quantiles(levels: Whole, people: NDArray[np.float64]) -> Whole:
+    held = np.bincount(levels, weights=people)
+    place = np.floor(BINS * (np.cumsum(held) - held / 2) / held.sum()).astype(np.int64)
+    return np.unique(place, return_inverse=True)[1].ravel()[levels]
+
+
+def _join(first: Feature, second: Feature, people: NDArray[np.float64]) -> Feature | None:
+    product, levels = np.unique(first.levels * second.size + second.levels, return_inverse=True)
+    if len(product) > MOST_LEVELS or np.median(np.bincount(levels.ravel(), weights=people)) < LEAST_PEOPLE:
+        return None
+    columns, by_quantiles = first.columns + second.columns, first.by_quantiles + second.by_quantiles
+    return Feature(columns, by_quantiles, levels.ravel(), len(product))
 
 
 class Learner:

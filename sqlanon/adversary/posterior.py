@@ -12,7 +12,7 @@ outcomes, x or not x; under the paper's worlds with several values it can accept
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -32,6 +32,8 @@ _SCALINGS = 8
 _SMALL = 1e-280  # smaller weights are computed again in a type with a wider range, where the machine has one
 _LARGE = 1e-120  # sums of worlds are exact if the weight of a world is at least this
 _AT_ONCE = 2**19  # states of groups computed together: what fits into a cache
+MOST_PAIRS = 2**16  # pairs of signatures times values of a group for which the sharper bound is computed
+_BOUNDED_AT_ONCE = 2**21  # numbers of an array of bounds
 
 
 class Posteriors(NamedTuple):
@@ -74,7 +76,9 @@ def posteriors(priors: Array, counts: Sequence[int] | None = None, rows: Sequenc
         scaled, rows, counts = scaled.transpose(0, 2, 1), counts, rows
     # p(t : x) = E[rows of t's signature that have x] / rows of that signature, all of them being alike
     expected = np.empty(scaled.shape)
-    for some in _portions(size, max(1, _AT_ONCE // states(rows))):
+    most = max(1, _AT_ONCE // states(rows))
+    for start in range(0, size, most):
+        some = slice(start, start + most)
         expected[some] = _expected(scaled[some], rows, counts)
     if turned:
         expected, rows = expected.transpose(0, 2, 1), counts
@@ -163,14 +167,6 @@ def states(counts: Sequence[int]) -> int:
     return math.prod(int(count) + 1 for count in counts)
 
 
-def _portions(size: int, most: int) -> Iterator[slice]:
-    return (slice(start, start + most) for start in range(0, size, most))
-
-
-MOST_PAIRS = 2**16  # pairs of signatures times values of a group for which the sharper bound is computed
-_BOUNDED_AT_ONCE = 2**21  # numbers of an array of bounds
-
-
 def bounds(priors: Array, counts: ArrayLike | None = None, rows: ArrayLike | None = None) -> Posteriors:
     """Return an upper bound of each p(t : x) of G groups with s signatures and k values.
 
@@ -205,7 +201,7 @@ def _ranges(priors: Array, counts: Whole, rows: Whole) -> Array:
     positive = priors > 0
     range_ = priors.max(axis=1) / np.where(positive, priors, np.inf).min(axis=1)
     with np.errstate(over="ignore"):
-        change = range_ * np.maximum(_largest_other(range_), 1)
+        change = range_ * np.maximum(-_least_other(-range_, 0.0), 1)  # of the largest other
     # neither rows that cannot have x, nor values that t cannot have, take part in an exchange
     zeros = np.einsum("gsk,gk->gs", ~positive, counts)
     without = np.einsum("gsk,gs->gk", ~positive, rows)
@@ -257,11 +253,6 @@ def _least(change: Array, partners: Whole, due: Whole) -> Array:
     summed_rows = np.clip(due[:, :, None, :] - before, 0, many)
     total: Array = np.multiply(summed_rows, sorted_, out=np.zeros_like(sorted_), where=summed_rows > 0).sum(axis=2)
     return total
-
-
-def _largest_other(numbers: Array) -> Array:
-    """Return for each place of the last axis the largest number at another place, 0 where there is none."""
-    return -_least_other(-numbers, 0.0)
 
 
 def _least_other(numbers: Array, none: float = np.inf) -> Array:

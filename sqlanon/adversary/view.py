@@ -18,6 +18,19 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.verification.checks import PublishedTables
 from sqlanon.wording import option
 
+LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
+NOTHING: Mapping[str, Sql] = {}
+# what a section may read of every form, and the method that makes it
+MADE = {
+    "person": "people",
+    "line": "lines",
+    "value": "values",
+    "holding": "holdings",
+    "combination": "combinations",
+    "known_person": "known_people",
+    "seat": "seats",
+}
+
 
 # What a release promises, as the confidence of an adversary who can exclude j values of a group. Anatomy and
 # its kin promise one number. Different values among the rows of a group promise a weaker one: where n rows
@@ -49,28 +62,11 @@ def promise_of_different(l: int, largest: int | None, what: str, sets: bool = Fa
     excluded = range(max(l - 1, 1))
     if l < 2 or not largest:
         return Promise(tuple(None for _ in excluded))
-    bounds = tuple(_largest_of_sets(largest, l, j) if sets else 1 - (l - 1 - j) / (largest - j) for j in excluded)
+    bounds = tuple(
+        (largest - 1 + 1 / l) / (largest - j / l) if sets else 1 - (l - 1 - j) / (largest - j) for j in excluded
+    )
     rows = f"{l} different {what} in groups of up to {largest:,} rows"
     return Promise(bounds, f"{rows} leave a confidence of up to {bounds[0]:.1%}, and no more is promised")
-
-
-def _largest_of_sets(size: int, l: int, excluded: int) -> float:
-    return (size - 1 + 1 / l) / (size - excluded / l)
-
-
-LEAST_IN_SOURCE = 0.95  # of the people in the release whom the source must hold
-
-NOTHING: Mapping[str, Sql] = {}
-# what a section may read of every form, and the method that makes it
-MADE = {
-    "person": "people",
-    "line": "lines",
-    "value": "values",
-    "holding": "holdings",
-    "combination": "combinations",
-    "known_person": "known_people",
-    "seat": "seats",
-}
 
 
 class View:
@@ -107,7 +103,6 @@ class View:
         self.sensitive: str = columns["sensitive"][0]
         self.workspace = Workspace(engine)
         self.relations: dict[str, Sql] = {}
-        self.turn = 0
 
     @property
     def names(self) -> list[str]:
@@ -130,15 +125,6 @@ class View:
         if name not in self.relations:
             sql = self.render(template, given, **values)
             self.relations[name] = self.workspace.keep(name, sql)
-        return self.relations[name]
-
-    def replace(self, name: str, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:
-        """Make a relation anew; an older one of this name, which it may read, is dropped after."""
-        before, self.turn = self.relations.get(name), self.turn + 1
-        sql = self.render(template, given, **values)
-        self.relations[name] = self.workspace.keep(f"{name}_{self.turn}", sql)
-        if before is not None:
-            self.workspace.forget([str(before)])
         return self.relations[name]
 
     def subquery(self, template: str, given: Mapping[str, Sql] = NOTHING, /, **values: object) -> Sql:

@@ -41,17 +41,23 @@ from sqlanon.models.values import (
 from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file, refuse_alone
 from sqlanon.releases.opening import RELEASES
-from sqlanon.risks.limits import PAIR
+from sqlanon.risks.question import PAIR
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.adversary.findings import Attack
+    from sqlanon.attacks.page import Page
     from sqlanon.breaches.associations import Breach
-    from sqlanon.comparison.comparison import Comparison
     from sqlanon.releases.release import Release
-    from sqlanon.reports.page import Page
     from sqlanon.risks.check import Check
+    from sqlanon.risks.comparison import Comparison
+
+
+_FROM_1, _FROM_0, _TO_1 = (
+    f"{{option}} = {{value:g}} cannot be required; it is a number {span}"
+    for span in ("of at least 1", "of at least 0", "from 0 to 1")
+)
 
 
 @verb
@@ -71,23 +77,46 @@ def check(
         float | None, SHARE, Field(description="The share of the population that the source is, e.g. 0.01.")
     ] = None,
     k: Annotated[
-        int | None, Field(description="Rows in every class (k-anonymity, Samarati and Sweeney)."), Option(flag="-k")
+        int | None,
+        Field(description="Rows in every class (k-anonymity, Samarati and Sweeney).", ge=1),
+        Option(flag="-k", words=_FROM_1),
     ] = None,
-    l: Annotated[int | None, Field(description="Different sensitive values in every class."), Option(flag="-l")] = None,
-    entropy_l: Annotated[float | None, Field(description="exp of the entropy of a class's values, at least.")] = None,
+    l: Annotated[
+        int | None,
+        Field(description="Different sensitive values in every class.", ge=1),
+        Option(flag="-l", words=_FROM_1),
+    ] = None,
+    entropy_l: Annotated[
+        float | None,
+        Field(description="exp of the entropy of a class's values, at least.", ge=1),
+        Option(words=_FROM_1),
+    ] = None,
     recursive: Annotated[
         tuple[float, int] | None, PAIR, Field(description="c,l: r_1 < c (r_l + … + r_m) in every class.")
     ] = None,
-    alpha: Annotated[float | None, SHARE, Field(description="Share of a class's most frequent value, at most.")] = None,
+    alpha: Annotated[
+        float | None,
+        SHARE,
+        Field(description="Share of a class's most frequent value, at most.", ge=0, le=1),
+        Option(words=_TO_1),
+    ] = None,
     t: Annotated[
         float | None,
-        Field(description="Distance of a class from the table, at most: by order for numbers."),
-        Option(flag="-t"),
+        Field(description="Distance of a class from the table, at most: by order for numbers.", ge=0, le=1),
+        Option(flag="-t", words=_TO_1),
     ] = None,
-    beta: Annotated[float | None, Field(description="(p - q) / q of any value of a class, at most.")] = None,
-    delta: Annotated[float | None, Field(description="ln(p / q) of any value of a class, at most, up or down.")] = None,
+    beta: Annotated[
+        float | None, Field(description="(p - q) / q of any value of a class, at most.", ge=0), Option(words=_FROM_0)
+    ] = None,
+    delta: Annotated[
+        float | None,
+        Field(description="ln(p / q) of any value of a class, at most, up or down.", ge=0),
+        Option(words=_FROM_0),
+    ] = None,
     subsets: Annotated[
-        int | None, Field(description="How many quasi columns are looked at together, to find who is unique (2).")
+        int | None,
+        Field(description="How many quasi columns are looked at together, to find who is unique (2).", ge=1),
+        Option(words="{option} {value} looks at no columns; say 1 or more"),
     ] = None,
     failing: Annotated[
         FilePath | None,
@@ -106,9 +135,8 @@ def check(
     TargetError.
     """
     from sqlanon.risks import assessment
-    from sqlanon.risks.failing import check_path
-    from sqlanon.risks.limits import Limits
-    from sqlanon.risks.question import CheckQuestion
+    from sqlanon.risks.check import check_path
+    from sqlanon.risks.question import CheckQuestion, Limits
 
     refuse_alone(overwrite, failing, "failing")
     opener, source = session_and_source(con, source, query)
@@ -174,15 +202,28 @@ def compare(
         Option(words="{option} {value} is below 0"),
     ] = 1,
     target_error: Annotated[
-        float | None, SHARE, Field(description="Tell the strongest promise whose median error stays below, e.g. 0.1.")
+        float | None,
+        SHARE,
+        Field(description="Tell the strongest promise whose median error stays below, e.g. 0.1.", gt=0, lt=1),
+        Option(words="{option} is a relative error between 0 and 1, for example 0.1"),
     ] = None,
     resist: Annotated[
         float | None,
         SHARE,
-        Field(description="Search the most accurate release of which no attack names more people's values, e.g. 0.25."),
+        Field(
+            description="Search the most accurate release of which no attack names more people's values, e.g. 0.25.",
+            gt=0,
+            le=1,
+        ),
+        Option(words="{option} is a share of people above 0 and at most 1, for example 0.25"),
     ] = None,
     quick: Annotated[bool, Field(description="Attack nothing, which takes longer than all else.")] = False,
-    max_suppressed: Annotated[float, SHARE, Field(description="Share of the rows that robust may leave out.")] = 0.01,
+    max_suppressed: Annotated[
+        float,
+        SHARE,
+        Field(description="Share of the rows that robust may leave out.", ge=0, lt=1),
+        Option(words="{option} is a share of the rows below 1, for example 0.03"),
+    ] = 0.01,
     nulls: Annotated[Nulls, Field(description="NULL sensitive values: refuse, value or drop.")] = "refuse",
     unique_quasi: Annotated[
         UniqueQuasi, Field(description="A quasi column of unique values: refuse or keep.")
@@ -198,8 +239,8 @@ def compare(
     Returns the Comparison, whose `answers` hold every answer beside its truth. Raises UsageError, and DataError where
     this data allows no candidate.
     """
-    from sqlanon.comparison.compare import compare as compare_methods
-    from sqlanon.comparison.question import CompareQuestion
+    from sqlanon.risks.candidates import CompareQuestion
+    from sqlanon.risks.compare import compare as compare_methods
 
     opener, source = session_and_source(con, source, query)
     strengths: dict[str, Any] = {name: values for name, values in (("l", l), ("gamma", gamma)) if values is not None}
@@ -234,7 +275,8 @@ def breach(
     Returns the Breach, whose associations are a relation that stays in the database as long as the session.
     Raises UsageError for what no data could meet.
     """
-    from sqlanon.breaches.analysis import BreachQuestion, analyse
+    from sqlanon.breaches.analysis import analyse
+    from sqlanon.breaches.connectivity import BreachQuestion
 
     engine = engine_of(con)
     question = BreachQuestion.of(engine.dialect, base=base, query=query, views=tuple(views), secret=secret, model=model)
@@ -303,7 +345,7 @@ def report(
     compute who has the release. Returns the Page, whose `html` is the file's text.
     Raises UsageError, DataError for a source about others, and TargetError.
     """
-    from sqlanon.reports.page import ENDINGS, make_page
+    from sqlanon.attacks.page import ENDINGS, make_page
 
     refuse_alone(overwrite, out, "out")
     release, *beside = _unchanged(release, others)

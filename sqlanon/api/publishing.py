@@ -130,8 +130,8 @@ def breach_script(
     source: ScriptTable, *, views: Views, secret: Secret, model: Model = "unrestricted", dialect: Dialect = "duckdb"
 ) -> str:
     """Return the script of a breach analysis, as `compile` with the method "breach" does; raise UsageError."""
-    from sqlanon.breaches.analysis import BreachQuestion
-    from sqlanon.breaches.script import compile_analysis
+    from sqlanon.breaches.chapters import compile_analysis
+    from sqlanon.breaches.connectivity import BreachQuestion
     from sqlanon.publishing.plan_text import table_elsewhere
 
     question = BreachQuestion(source, tuple(views), secret, model)

@@ -9,7 +9,17 @@ from sqlanon.engines.connect import engine_of
 from sqlanon.engines.time_limit import LONGEST
 from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.models.fields import Option, verb
-from sqlanon.models.publication import AgainstQuery, Background, Labels, ScoredBy, Vary, replacing
+from sqlanon.models.publication import (
+    AgainstQuery,
+    Background,
+    Completable,
+    Labels,
+    ScoredBy,
+    Seed,
+    Tables,
+    Vary,
+    replacing,
+)
 from sqlanon.models.values import PATH, PLACE, FilePath, choice
 from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import RELEASE
@@ -18,7 +28,7 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sqlanon.completion.completed import Completed
+    from sqlanon.adversary.completed import Completed
     from sqlanon.releases.release import Release
     from sqlanon.verification.checks import Report
 
@@ -53,11 +63,9 @@ def complete(
     out: Annotated[
         FilePath | None, PATH, Field(description="Directory for completed_01.parquet …; it must not exist.")
     ] = None,
-    tables: Annotated[int, Field(description="How many tables.")] = 10,
-    seed: Annotated[int | None, Field(description="The same number gives the same tables; fresh if not given.")] = None,
-    sensitive: Annotated[
-        str | None, Field(description="Of several sensitive columns in groups, the one to complete.")
-    ] = None,
+    tables: Tables = 10,
+    seed: Seed = None,
+    sensitive: Completable = None,
     overwrite: Annotated[bool, replacing("older completed tables")] = False,
 ) -> "Completed":
     """Complete a release: tables of plausible microdata, drawn from a model that is learned from the release alone.
@@ -66,7 +74,7 @@ def complete(
     UsageError for a release, a number or a column that cannot be used, ReleaseError where its files have changed, and
     TargetError.
     """
-    from sqlanon.completion.completed import check_directory
+    from sqlanon.adversary.completed import check_directory
 
     refuse_alone(overwrite, out, "out")
     release = opened(release)
@@ -86,7 +94,7 @@ def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "
     of freedom that complete data would have (Barnard and Rubin). Returns a row per parameter: estimate, std_error, low
     and high (95 %), df, missing_information. Raises UsageError for fewer than two tables and for other shapes.
     """
-    from sqlanon.completion.pooling import pool_estimates
+    from sqlanon.adversary.completed import pool_estimates
 
     return pool_estimates(estimates, std_errors, complete_df)
 

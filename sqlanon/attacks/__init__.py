@@ -1,1 +1,1 @@
-"""After publishing: what an adversary gets out of a release, beside what it promised."""
+"""After publishing: what an adversary gets out of a release, beside what it promised, and the page that tells it."""

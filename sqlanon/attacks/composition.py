@@ -10,6 +10,16 @@ from sqlanon.plans.templates import Sql
 from sqlanon.releases.release import Release
 from sqlanon.verification.checks import PublishedTables
 
+MOVED = (
+    "release {number} and this one show people who moved to another group because their value changed: their two groups"
+    " need not share a value, and what looks fixed of them is not"
+)
+SETS_LEFT = (
+    "people have several values each: who has more than one is never fixed to one, so that releases may tell the values"
+    " of more people than are counted"
+)
+LEAST_SHARED = 0.5  # of the people whom another release must hold to be about the same
+
 
 # Several releases of randomized values: of a person with unique quasi values, the value published most often.
 def pool_releases(
@@ -57,17 +67,6 @@ def _labelled(view: View, others: Sequence[Release]) -> tuple[Sql, int, list[str
         pooled = view.keep(f"pooled_{number}", "adversary/releases/pooled_pair", added, quasi=view.names)
         used += 1
     return pooled, used, notes
-
-
-MOVED = (
-    "release {number} and this one show people who moved to another group because their value changed: their two groups"
-    " need not share a value, and what looks fixed of them is not"
-)
-SETS_LEFT = (
-    "people have several values each: who has more than one is never fixed to one, so that releases may tell the values"
-    " of more people than are counted"
-)
-LEAST_SHARED = 0.5  # of the people whom another release must hold to be about the same
 
 
 def intersect_releases(

@@ -9,19 +9,19 @@ from typing import IO, Any
 import pandas as pd
 
 from sqlanon.atomic_files import write_atomically
-from sqlanon.breaches.limits_and_targets import check_file, check_table
-from sqlanon.charts.figure import write_figure
-from sqlanon.charts.lines import Bar, write_bars
+from sqlanon.charts import Bar, write_bars, write_figure
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, TargetError, raised_as
+from sqlanon.errors import DataError, SqlanonError, TargetError, raised_as
 from sqlanon.models.fields import verb
 from sqlanon.plain_values import cell, plain, records
 from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Report, Statement, relation_name
 from sqlanon.plans.templates import Sql
+from sqlanon.read_places import check_new_file
 from sqlanon.text_tables import write_paragraphs, write_table
 from sqlanon.verdicts import Section, Verdict, write_card, write_summary
+from sqlanon.wording import option
 
 TOP_COUNT = 20
 PAGE = 50_000
@@ -113,7 +113,18 @@ class Breach:
         check_file(target, overwrite)
         failure = f"cannot write {str(target)!r}"
         with raised_as(TargetError, failure), write_atomically(target, failure) as place:
-            self._write(place)
+            if target.suffix.lower() == ".csv":
+                with place.open("w", encoding="utf-8") as file:
+                    self.write_csv(file)
+            elif target.suffix.lower() == ".json":
+                with place.open("w", encoding="utf-8") as file:
+                    self.write_json(file)
+            else:
+                new = place.with_name("new.parquet")
+                if list(self.engine.write_parquet(self._ranked, new)) != [new]:
+                    raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
+                new.replace(place)
+                place.chmod(0o600)
 
     @verb
     def store(self, table: str) -> None:
@@ -140,21 +151,6 @@ class Breach:
     @property
     def _ranked(self) -> str:
         return f"select row_number() over (order by {ORDER}) as position, breach.* from {self.relation_name} as breach"
-
-    def _write(self, path: Path) -> None:
-        if path.suffix.lower() == ".parquet":
-            new = path.with_name("new.parquet")
-            written = self.engine.write_parquet(self._ranked, new)
-            if list(written) != [new]:
-                raise TargetError(f"{self.engine.name} writes several files; use --into, or a .csv or .json file")
-            new.replace(path)
-            path.chmod(0o600)
-            return
-        with path.open("w", encoding="utf-8") as file:
-            if path.suffix.lower() == ".csv":
-                self.write_csv(file)
-            else:
-                self.write_json(file)
 
     def write_csv(self, file: IO[str]) -> None:
         """Write all associations to an open text file as CSV, the most probable first; m and n are texts (`3, 2`)."""
@@ -225,3 +221,21 @@ def _list_sizes(frame: pd.DataFrame) -> pd.DataFrame:
         sizes = [[int(size) for size in str(text).split(",") if size] for text in frame[column]]
         frame[column] = pd.Series(sizes, index=frame.index, dtype=object)
     return frame
+
+
+def check_file(target: Path, overwrite: bool) -> None:
+    """Raise TargetError for a file that cannot be written."""
+    check_new_file(target, (".parquet", ".csv", ".json"), option("out"), overwrite)
+
+
+def check_table(engine: Engine, table: str) -> Sql:
+    """Return the quoted name of a new table, `table` or `schema.table`; refuse one that stands already."""
+    parts = table.split(".")
+    if len(parts) > 2 or not all(parts):
+        raise TargetError(f"{table!r} is no name of a table; say NAME or SCHEMA.NAME")
+    relation = engine.full_name(parts)
+    try:
+        engine.columns(f"select * from {relation}")
+    except SqlanonError:
+        return relation
+    raise TargetError(f"the table {table!r} exists; choose another name for {option('into')}")

@@ -1,16 +1,24 @@
-"""The chapters of a breach analysis (`sql_templates/breach/`), with what they take of the views and of the secret."""
+"""The chapters of a breach analysis (`sql_templates/breach/`), with what they take of the views and of the secret.
+
+A script for an engine's own shell holds the chapters of the verb, but for what the verb does in Python: of more than
+two views it has bounds alone. Macros of DuckDB take a view of ids and one of properties.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
-from sqlanon.breaches.connectivity import Graph
-from sqlanon.breaches.join_tree import JoinTree, grow_tree
+from sqlanon.breaches.connectivity import BreachQuestion, Graph, JoinTree, Model, Part, connect_question, grow_tree
+from sqlanon.errors import TemplateError, UsageError, raised_as
+from sqlanon.methods import macro_steps
+from sqlanon.methods.macro_steps import Refusal
+from sqlanon.plans.build import build
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Source
+from sqlanon.plans.plan import Source, Statement
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.view_definitions import Condition, View
+from sqlanon.sql.shell_script import write_statements
+from sqlanon.sql.table_macro import Macro, write_message
+from sqlanon.sql.view_definitions import Condition, Secret, View, name_columns
+from sqlanon.wording import option
 
-Model = Literal["unrestricted", "restricted"]
 Values = dict[str, object]
 WORDS = tuple(range(8))  # whole numbers in a row of bits
 LEVELS = 24  # of a sum over nodes that stay uncovered: two views need eight
@@ -23,6 +31,36 @@ _UNRESTRICTED = "; the unrestricted probability is given"
 ALONE = f"alone with several properties under a join value, against the model{_UNRESTRICTED}"
 NONE_SHARED = f"no property under every join value of the id, against the model{_UNRESTRICTED}"
 SEVERAL_SHOWN = f"a view shows the id with several properties, against the model{_UNRESTRICTED}"
+PREFIX = "sqlanon_"
+PAPER = "Wang and Lakshmanan, Probabilistic Privacy Analysis of Published Views, WPES 2006"
+_BOUNDED = (
+    "It counts no worlds: each probability is the middle of certified bounds, error_bound half of their distance,"
+    " where sqlanon breach counts the worlds of few rows one by one."
+)
+_EXACT = "Its probabilities are those of sqlanon breach, and error_bound holds every rounding."
+_SILENT = "It does not look for duplicate rows of a view, nor for ids with several properties, of which breach tells."
+PARAMETERS = (macro_steps.TABLE, "id_name", "join_names", "property_name")
+TWICE = "id_name, join_names and property_name name a column twice; each names others"
+SENTENCE = (
+    "every id with its property: m, n, cover, probability, error_bound, note, where one view shows id_name and"
+    " join_names, another join_names and property_name"
+)
+_IDENTITY, _JOINED, _HELD = "identity", "chosen_text", "sensitive"
+_GRAPH = Graph(
+    Secret(_IDENTITY, _HELD, ()),
+    (
+        Part(1, (_IDENTITY, _JOINED), ("identifier",), attributes=(), conditions=()),
+        Part(2, (_JOINED, _HELD), ("property",), attributes=(), conditions=()),
+    ),
+    (_JOINED,),
+    (),
+    chained=False,
+)
+
+
+def beginning(graph: Graph, source: Source, model: Model, most: int = 0) -> list[Chapter]:
+    """Return the chapters of one view or two to the end, and of more up to the associations; most: as for these."""
+    return [base(graph, source), *(closed_form(graph, model) if graph.has_closed_form else [associations(graph, most)])]
 
 
 def base(graph: Graph, source: Source) -> Chapter:
@@ -208,3 +246,57 @@ def _parts(graph: Graph) -> list[Values]:
 
 def _tree(graph: Graph) -> JoinTree:
     return grow_tree(part_columns(graph))
+
+
+def compile_analysis(question: BreachQuestion, source: Source, dialect: str) -> str:
+    """Return the script that makes the table of associations, over columns taken as the definitions name them.
+
+    source: the base, as the other engine reads it. Raises UsageError for what SQL alone cannot answer, QueryError for a
+    definition.
+    """
+    _, graph = connect_question(question, name_columns((*question.views, question.secret)))
+    if question.model == "restricted" and not graph.has_closed_form:
+        raise UsageError(
+            "the model restricted has no bounds, and its worlds are counted in Python: say"
+            f" {option('model', 'unrestricted')} for a script, or run sqlanon breach"
+        )
+    head = [
+        f"sqlanon breach for {dialect}: model = {question.model}",
+        PAPER,
+        'It makes "sqlanon_breach", a row for each association. It names ids and properties: keep it secret.',
+        _EXACT if graph.has_closed_form else _BOUNDED,
+        _SILENT,
+    ]
+    written = beginning(graph, source, question.model)
+    if not graph.has_closed_form:
+        written += [*join_views(graph), bounds(graph, counted=False)]
+    with raised_as(UsageError, f"no script for {dialect}", TemplateError):
+        return write_statements(
+            [step for step in build(written, PREFIX, {}, dialect) if isinstance(step, Statement)], head, dialect
+        )
+
+
+def _refusals() -> list[Refusal]:
+    """Refuse columns that the table does not have, and one that is named twice: known only when the macro runs."""
+    names = "list_concat([id_name, property_name], cast(join_names as varchar[]))"
+    lowered = f"list_transform({names}, lambda name: lower(name))"
+    twice = Sql(f"len(list_distinct({lowered})) < len({lowered})")
+    return [macro_steps.no_column(names), (twice, write_message(TWICE, {}))]
+
+
+def _make_macro(name: str, model: Model, addition: str) -> Macro:
+    _, identifier, joining, property_ = PARAMETERS
+    parts = (
+        macro_steps.table(joining, sensitive=property_, nulls="'value'", identity=identifier),
+        Chapter("macros/asked", {"refusals": _refusals()}),
+        base(_GRAPH, Source(Sql(f'"{PREFIX}named"'))),
+        *closed_form(_GRAPH, model),
+    )
+    example = f"from {name}('patients', 'ssn', ['age', 'zipcode'], 'disease')"
+    return Macro(name, PARAMETERS, f"{SENTENCE}{addition}", example, parts)
+
+
+MACROS = (
+    _make_macro("breach_unrestricted", "unrestricted", ""),
+    _make_macro("breach_restricted", "restricted", "; an id is known to have one property"),
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sqlanon.adversary.given_away import find_rule
 from sqlanon.cli.console import say, write_out
 from sqlanon.cli.declared import Command, Values, command_of
 from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen_key
@@ -18,7 +19,6 @@ from sqlanon.methods.base import Method
 from sqlanon.models.fields import Parameter, model_of
 from sqlanon.models.publication import Dialect, Query, ScriptTable, Source
 from sqlanon.plans.manifest import of_people
-from sqlanon.risks.given_away import find_rule
 from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import ReleaseError, UsageError, raised_as
+from sqlanon.errors import ReleaseError, UsageError
 from sqlanon.estimation.session import Session
 from sqlanon.forms.estimate_script import first_views, weight_name
 from sqlanon.models.shapes import NAME, Shape, either, number, record, several, text, whole, word
@@ -16,14 +16,12 @@ from sqlanon.plans.manifest import Manifest, departed, of_people
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql
 from sqlanon.prose import write_parts
-from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.several import compare_columns, verify_columns
-from sqlanon.verification.types import Layout
+from sqlanon.verification.checks import Check, Layout, PublishedTables, Report, compare_columns, verify_columns
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
+    from sqlanon.adversary.completed import Chain
     from sqlanon.adversary.view import View
-    from sqlanon.completion.complete_release import Chain
 
 
 # what the manifests of several forms say of their columns and checks
@@ -46,6 +44,10 @@ Tables = Mapping[str, Sql]
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]], Sequence[str]]  # title, heads, lines, closing lines
 Presence = Callable[[PublishedTables, object], str]
 SINCE = "since"  # the check of two releases of one ledger
+UNVERIFIED = (
+    "nothing was verified when this release was written: `verified` of its manifest, which has the figures to tell of"
+    " it, is empty; ask its publisher for one that was verified"
+)
 NOTABLE_LOSS = 0.05  # of the rows: from which share on the promise has to say what it is not about
 NO_GROUPS = Mark(OURS, "has no groups of exact values")
 NOT_COMPLETED = Mark(OURS, "exact rows in groups are, and randomized rows")
@@ -195,8 +197,12 @@ class Form:
         """Return what macros of the form's words say, by their names."""
         known = {**manifest, "several": self.has_several(manifest), "sets": of_people(manifest), **values}
         wrong = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-        with raised_as(ReleaseError, "the manifest does not say what is told of its release", wrong):
+        try:
             return write_parts((*self.words, "forms/words.txt"), names, known)
+        except wrong as error:
+            if manifest.get("verified") == {}:
+                raise ReleaseError(UNVERIFIED) from None
+            raise ReleaseError(f"the manifest does not say what is told of its release: {error}") from None
 
     def tables(self, manifest: Mapping[str, Any]) -> list[Table]:
         """Return what is shown below it."""

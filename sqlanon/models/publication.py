@@ -64,6 +64,19 @@ Labels = Annotated[
     COARSEN,
     Field(description=f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
 ]
+# of completed tables
+LARGEST_SEED = 2**63 - 1
+Tables = Annotated[
+    int,
+    Field(description="How many tables.", ge=1, le=99),
+    Option(words="{option} is a number from 1 to 99, not {value}"),
+]
+Seed = Annotated[
+    int | None,
+    Field(description="The same number gives the same tables; fresh if not given.", ge=0, le=LARGEST_SEED),
+    Option(words="{option} is a number from 0 to 2**63 - 1, not {value}"),
+]
+Completable = Annotated[str | None, Field(description="Of several sensitive columns in groups, the one to complete.")]
 BACKGROUND = (
     "What the adversary knows: a table (any SOURCE) with quasi columns, the sensitive column and probability;"
     " repeatable."

@@ -15,7 +15,7 @@ from sqlanon.read_places import MANIFEST
 if TYPE_CHECKING:
     from fastapi import Response
 
-    from sqlanon.reports.page import Page
+    from sqlanon.attacks.page import Page
 
 ZIP, PUBLIC, INTERNAL = FILES = ("release.zip", "public.html", "internal.html")
 _CHUNK = 2**20  # bytes

@@ -280,7 +280,7 @@ def read_manifest(target: str | os.PathLike[str]) -> bytes | None:
 
 def _answer(call: Call, engine: Engine, original: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return the release's answer, and beside it the truth or why there is none."""
-    from sqlanon.comparison.own_queries import true_answer
+    from sqlanon.risks.workload import true_answer
 
     query = call.options["query"]
     release = sqlanon.open(call.release, con=engine)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlanon.adversary.given_away import look_at_source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import fresh_prefix, run_plan
 from sqlanon.errors import PrivacyWarning, TargetError
@@ -30,7 +31,6 @@ from sqlanon.releases.opening import manifest_at
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
 from sqlanon.releases.verified_write import write_verified
-from sqlanon.risks.given_away import look_at_source
 from sqlanon.sql.sources.queried_source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option

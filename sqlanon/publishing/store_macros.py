@@ -6,7 +6,7 @@ The macros are the templates of the methods, rendered; they need no Python and n
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from sqlanon.breaches.script import MACROS as BREACHES
+from sqlanon.breaches.chapters import MACROS as BREACHES
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import TargetError, undone_by
 from sqlanon.methods import METHODS, macro_steps

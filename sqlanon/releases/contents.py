@@ -20,8 +20,7 @@ from sqlanon.read_places import MANIFEST
 from sqlanon.releases.companions import COMPANIONS, foreign_comments, read_file
 from sqlanon.releases.manifest_schema import manifest_faults
 from sqlanon.releases.opening import Place
-from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures
-from sqlanon.verification.types import find_wrong_type
+from sqlanon.verification.checks import Check, PublishedTables, Report, equal_figures, find_wrong_type
 
 # what Spark says beside the rows: its version, and names and types of the columns, single values or marks
 _VERSION = re.compile(r"\d{1,2}(\.\d{1,4}){1,3}(-(preview|amzn-|SNAPSHOT)\d{0,6})?")

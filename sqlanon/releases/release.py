@@ -12,6 +12,7 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.interruption import visible_or_not
 from sqlanon.models.fields import verb
+from sqlanon.models.publication import Completable, Seed, Tables
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -26,7 +27,7 @@ from sqlanon.wording import find_near, option, spoken
 if TYPE_CHECKING:
     import duckdb
 
-    from sqlanon.completion.completed import Completed
+    from sqlanon.adversary.completed import Completed
     from sqlanon.models.values import Names
     from sqlanon.releases.verification_run import Evidence
 
@@ -120,17 +121,15 @@ class Release(AskedRelease):
     @verb
     def complete(
         self,
-        tables: int = 10,
-        seed: int | None = None,
-        sensitive: str | None = None,
+        tables: Tables = 10,
+        seed: Seed = None,
+        sensitive: Completable = None,
     ) -> "Completed":
         """Return tables of plausible microdata, drawn from a model that is learned from this release alone.
 
-        tables: how many, from 1 to 99. seed: the same one gives the same tables. sensitive: of several columns in
-        groups, the one to complete. Raises UsageError for a release, a number or a column that cannot be used,
-        ReleaseError for a damaged release.
+        Raises UsageError for a release, a number or a column that cannot be used, ReleaseError for a damaged release.
         """
-        from sqlanon.completion.complete_release import complete_release
+        from sqlanon.adversary.completed import complete_release
 
         self.require_unchanged()
         request = (self.engine, self.tables, self.manifest, tables, seed, self.directory, sensitive)

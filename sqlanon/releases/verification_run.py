@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from sqlanon.adversary import background_knowledge, background_report, voter_list
+from sqlanon.adversary import knowledge
 from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
@@ -143,7 +143,7 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
     Returns a Report that ends with the first of files and columns that fails: nothing else could be read.
     Raises UsageError or DataError for a background that is no distribution or does not fit the release.
     """
-    background_report.check_r(evidence.r, evidence.backgrounds)
+    knowledge.check_r(evidence.r, evidence.backgrounds)
     log.info("reading the files")
     checks = [contents.check_files(published.engine, published.manifest, place)]
     if checks[0].holds:  # tables are read only where their files are the publisher's
@@ -167,13 +167,13 @@ def verify_release(published: PublishedTables, form: Form, place: Place, evidenc
         log.info("looking up voters")
         with raised_as(DataError, "cannot look voters up by the release's columns", DataError):
             presence = published.engine.frame(_presence_query(published, form, evidence.voters))
-        figures["presence"] = voter_list.presence_figures(presence)
+        figures["presence"] = knowledge.presence_figures(presence)
     report = Report((*checks, *compared), figures, presence, compared=tuple(compared))
     if not evidence.backgrounds:
         return report
     _require_groups(published, form, "hold against a background")
-    backgrounds = background_knowledge.find_backgrounds(published, evidence.backgrounds)
-    return background_report.add_posteriors(report, published, backgrounds, evidence.r)
+    backgrounds = knowledge.find_backgrounds(published, evidence.backgrounds)
+    return knowledge.add_posteriors(report, published, backgrounds, evidence.r)
 
 
 def _source_checks(published: PublishedTables, form: Form, against: object) -> list[Check]:
@@ -183,7 +183,7 @@ def _source_checks(published: PublishedTables, form: Form, against: object) -> l
 
 def verification_statements(published: PublishedTables, form: Form, evidence: Evidence) -> list[tuple[str, str]]:
     """Return the names and texts of the statements that `verify_release` would run, in order."""
-    background_report.check_r(evidence.r, evidence.backgrounds)
+    knowledge.check_r(evidence.r, evidence.backgrounds)
     script = dict[str, str]()
     written = replace(published, script=script)
     form.verify(written)
@@ -195,8 +195,8 @@ def verification_statements(published: PublishedTables, form: Form, evidence: Ev
     statements = [Statement(name, sql, "query") for sql, name in script.items()]
     if evidence.backgrounds:
         _require_groups(published, form, "hold against a background")
-        statements += background_knowledge.posterior_queries(
-            published, evidence.backgrounds, background_report.limit_of(published, evidence.r)[1]
+        statements += knowledge.posterior_queries(
+            published, evidence.backgrounds, knowledge.limit_of(published, evidence.r)[1]
         )
     return [(statement.name, published.engine.text(statement)) for statement in statements]
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlanon.adversary.background_knowledge import match_backgrounds
-from sqlanon.adversary.background_report import add_posteriors
+from sqlanon.adversary.knowledge import add_posteriors, match_backgrounds
 from sqlanon.engines.base import Engine
 from sqlanon.errors import VerificationError
 from sqlanon.forms import form_of

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sqlanon.adversary.given_away import USUAL_SIZE, find_given_away, look_at_source, select_columns
 from sqlanon.engines.base import Engine, count_called
 from sqlanon.engines.coarser_source import coarsen_source
 from sqlanon.engines.runner import ChapterRun
@@ -24,11 +25,8 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import NAMELESS, is_nameless
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.risks.check import Check
-from sqlanon.risks.failing import write_failing
-from sqlanon.risks.given_away import find_given_away, look_at_source
-from sqlanon.risks.limits import judge, read_measures
-from sqlanon.risks.question import USUAL_SIZE, CheckQuestion, select_columns
+from sqlanon.risks.check import Check, write_failing
+from sqlanon.risks.question import CheckQuestion, judge, read_measures
 from sqlanon.risks.suggestion import (
     NEARLY_UNIQUE,
     NOT_RECOGNIZED,
@@ -43,8 +41,6 @@ from sqlanon.risks.suggestion import (
 )
 from sqlanon.wording import option
 
-DETERMINED = 0.95  # share of the rows whose sensitive value a column tells, from which on it is said
-SHARED = 0.05  # share of the rows that must share their value of a column with others before it can be said
 log = logging.getLogger("sqlanon")
 USUAL_SUBSETS, MOST_SETS = 2, 300  # columns that are looked at together, and how often
 USUAL_K = 5  # what risks are counted against where no k is required
@@ -75,19 +71,13 @@ class Checked:
     """A table that is being checked.
 
     run: what was made of it so far. types: of its columns. columns: by sensitive column the relations that it was
-    measured by; worst: what its classes come to at their worst.
+    measured by.
     """
 
     run: ChapterRun
     question: CheckQuestion
     types: Mapping[str, str]
     columns: dict[str, dict[str, Sql]] = field(default_factory=dict)
-    worst: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def ask(self, chapter: str, column: str, **values: object) -> dict[str, Any]:
-        """Return the reports of a chapter about one sensitive column, or about classes alone."""
-        self.run.relations |= self.columns.get(column, {})
-        return self.run.take([Chapter(chapter, values)])
 
 
 def _persons(checked: Checked, figures: dict[str, Any]) -> list[str]:
@@ -129,47 +119,6 @@ def _missing(feasible: Sequence[dict[str, Any]]) -> list[str]:
         if line["nulls"]:
             notes.append(f"{line['nulls']:,} rows have no {line['column']}: NULL counts as a value here")
     return notes
-
-
-def _determinations(checked: Checked, rows: int) -> list[str]:
-    """Say which quasi column, or pair, tells a sensitive value: groups hide nothing from who knows the rule."""
-    notes = []
-    for column, worst in checked.worst.items():
-        # no column tells more rows their value than all together; shares are rounded: a hundredth of a row in a million
-        if worst["table_values"] < 2 or worst["predicted_rows"] < DETERMINED * rows * (1 - 1e-8):
-            continue
-        shares = _determined(checked, column, [(name,) for name in checked.question.quasi], rows)
-        # a pair of which one column suffices tells nothing more
-        alone = {name for determinants in shares for name in determinants}
-        others = [name for name in checked.question.quasi if name not in alone]
-        shares |= _determined(checked, column, [*itertools.combinations(others, 2)], rows)
-        for determinants, share in shares.items():
-            names, how = " and ".join(determinants), "determines" if len(determinants) == 1 else "together determine"
-            exactly = "" if share == 1 else f" in {share:.1%} of the rows"
-            leave = "leave one of the two out" if len(determinants) == 1 else "leave one of the three out"
-            notes.append(
-                f"{names} {how}{exactly} {column}: whoever knows the rule and {names} knows it, whatever is"
-                f" published beside {names}; {leave}"
-            )
-    return notes
-
-
-def _determined(
-    checked: Checked, column: str, sets: Sequence[tuple[str, ...]], rows: int
-) -> dict[tuple[str, ...], float]:
-    """Return which sets of columns tell the sensitive value, each with its share of the rows."""
-    telling = [checked.question.ours(columns) for columns in sets]
-    told = checked.ask("check/known", column, singling=[], telling=telling)
-    worst, shares = checked.worst[column], {}
-    largest_share = worst["largest_count"] / worst["row_count"]
-    for number, columns in enumerate(sets, start=1):
-        shared, determined_rows = (told[f"told_{number}"][name] for name in ("shared_rows", "determined_rows"))
-        if shared < SHARED * rows or determined_rows < DETERMINED * shared:
-            continue
-        # if one value is that frequent anyway, predicting it tells nothing
-        if determined_rows > largest_share * shared * (1 + (1 - DETERMINED)) or determined_rows == shared:
-            shares[columns] = float(determined_rows / shared)
-    return shares
 
 
 def check(question: CheckQuestion, engine: Engine, failing: Path | None = None) -> Check:
@@ -261,7 +210,7 @@ def _assess(checked: Checked) -> Check:
     quasi = {name: (internal, checked.types[name]) for name, internal in ours}
     for column in question.sensitive:
         log.info("measuring %s", column)
-        worst = checked.worst[column] = _measure(checked, column)
+        worst = _measure(checked, column)
         found += read_measures(column, worst, question.limits)
         size = question.limits.l or USUAL_SIZE
         feasible.append(_feasible(column, worst, size))
@@ -275,10 +224,12 @@ def _assess(checked: Checked) -> Check:
         *_persons(checked, figures),
         *_near_identifiers(question.quasi, uniqueness, figures["rows"]),
         *_missing(feasible),
-        *_determinations(checked, figures["rows"]),
         *(each.note for each in given_away if each.note),
     ]
-    lines = tuple(each.as_line() for each in given_away)
+    lines = tuple(
+        {"sensitive": each.sensitive, "known": each.known, "named": each.named, "by_chance": 1 / each.size}
+        for each in given_away
+    )
     comparable = bool(question.quasi and feasible) and not (
         run.engine.lacks.get("compare") or figures.get("repeating_persons") or question.population is not None
     )
@@ -342,7 +293,7 @@ def _population_figures(checked: Checked) -> dict[str, Any]:
         names = dict(zip(question.quasi, checked.question.ours(question.quasi), strict=True))
         run.relations["population"] = select_columns(source, names)
         try:
-            row = checked.ask("check/columns/population_risk", "", quasi=[*names.values()])["population_risk"]
+            row = run.take([Chapter("check/columns/population_risk", {"quasi": [*names.values()]})])["population_risk"]
         finally:
             run.engine.drop(source.keys)
         # the risk of a row that is not in the population would be 1/0
@@ -400,7 +351,7 @@ def _uniqueness(checked: Checked, rows: int, k: int) -> tuple[dict[str, Any], ..
             f" fewer columns with {option('quasi')}, or say less"
         )
     singling = [checked.question.ours(columns) for columns in sets]
-    told = checked.ask("check/known", "", singling=singling, telling=[], k=k)
+    told = checked.run.take([Chapter("check/known", {"singling": singling, "k": k})])
     lines = []
     for number, columns in enumerate(sets, start=1):
         found = told[f"unique_{number}"]

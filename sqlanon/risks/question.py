@@ -1,18 +1,118 @@
-"""What a check is about, before any database was looked at."""
+"""What a check is about, and the limits that a table must meet: before any database was looked at."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from math import exp, inf, log
+from typing import Any
 
+from sqlanon.adversary.given_away import USUAL_SIZE
 from sqlanon.errors import UsageError
+from sqlanon.models.values import Here, Kind, number, whole_number
 from sqlanon.plans.chapters import Chapter
-from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import TWO_ROLES, resolve_names, split_columns
-from sqlanon.plans.templates import Sql, ident
-from sqlanon.risks.limits import Limits
 from sqlanon.wording import option
 
-USUAL_SIZE = 5  # people in a group, where none is asked for
+# measure → the column that holds it for a class; some are to be large, some small
+AT_LEAST = {"k": "class_size", "l": "distinct_values", "entropy_l": "entropy"}
+AT_MOST = {"alpha": "largest_share", "t": "distance", "beta": "likeness", "delta": "disclosure"}
+ROUNDING = 1e-9  # what sums of shares may be off
 MOST_QUASI = 12  # columns whose pairs are all looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What is required of every equivalence class; None where nothing is.
+
+    k: rows. l: different sensitive values; entropy_l: exp of their entropy. recursive: (c, l), r_1 < c (r_l + … + r_m).
+    alpha: share of the most frequent value. t: distance to the table's distribution. beta: (p - q) / q. delta:
+    |ln(p / q)|.
+    """
+
+    k: int | None = None
+    l: int | None = None
+    entropy_l: float | None = None
+    recursive: tuple[float, int] | None = None
+    alpha: float | None = None
+    t: float | None = None
+    beta: float | None = None
+    delta: float | None = None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Return what is required, by name."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) is not None}
+
+    @property
+    def of_values(self) -> dict[str, Any]:
+        """Return what is required of sensitive values."""
+        return {name: value for name, value in self.asked.items() if name != "k"}
+
+
+def _pair(value: Any, here: Here) -> tuple[float, int]:
+    """Read the two numbers of recursive (c, l)-diversity: a text c,l, or both."""
+    try:
+        c, l = value.split(",") if isinstance(value, str) else value
+        pair = (float(c), int(l)) if isinstance(value, str) else (number(c), whole_number(l))
+    except (TypeError, ValueError):
+        pair = (0, 0)
+    if not (0 < pair[0] < inf and pair[1] >= 1):
+        raise ValueError("is not c,l: a number above 0 and a whole number of at least 1, e.g. 3,4")
+    return pair
+
+
+PAIR = Kind(_pair)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure where it is worst, beside what was required; holds: None where nothing was."""
+
+    name: str
+    column: str
+    found: float | int | None
+    required: Any = None
+    holds: bool | None = None
+
+    @property
+    def required_text(self) -> str:
+        """Return what was required, in words."""
+        if self.required is None:
+            return ""
+        if self.name == "recursive":
+            return f"below {self.required[0]:g} with l = {self.required[1]}"
+        return f"{'>=' if self.name in AT_LEAST else '<='} {self.required:g}"
+
+
+def judge(name: str, column: str, found: Any, required: Any) -> Measure:
+    """Return a measure with whether it reaches what is required."""
+    if required is None or found is None:
+        return Measure(name, column, found, required)
+    if name == "recursive":
+        return Measure(name, column, found, required, found < required[0])
+    holds = found >= required - ROUNDING if name in AT_LEAST else found <= required + ROUNDING
+    return Measure(name, column, found, required, bool(holds))
+
+
+def failing_condition(name: str, required: Any) -> tuple[str, str, float]:
+    """Return column, comparison and bound under which a class misses what is required; entropy is a logarithm."""
+    if name == "recursive":
+        return "recursion", ">=", float(required[0])
+    if name in AT_LEAST:
+        return AT_LEAST[name], "<", (log(required) if name == "entropy_l" else required) - ROUNDING
+    return AT_MOST[name], ">", required + ROUNDING
+
+
+def read_measures(column: str, figures: Mapping[str, Any], limits: Limits) -> list[Measure]:
+    """Return the measures of one sensitive column from what its classes come to."""
+    entropy = figures["entropy"]
+    values = {
+        "l": figures["distinct_values"],
+        "entropy_l": None if entropy is None else exp(entropy),
+        **{name: figures[figure] for name, figure in AT_MOST.items()},
+    }
+    if limits.recursive:
+        values["recursive"] = figures["recursion"]
+    return [judge(name, column, value, getattr(limits, name)) for name, value in values.items()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +148,6 @@ class CheckQuestion:
                     raise UsageError(TWO_ROLES.format(column=repr(name), one=roles_by_name[name], other=role))
                 roles_by_name[name] = role
         quasi, sensitive, identifier = roles.values()
-        if self.subsets is not None and self.subsets < 1:
-            raise UsageError(f"{option('subsets', self.subsets)} looks at no columns; say 1 or more")
         of_population = self.population is not None or self.sampled is not None
         needs_quasi = self.coarsen or of_population or (self.limits.asked and not (sensitive or self.subsets))
         if needs_quasi and not quasi:
@@ -91,9 +189,3 @@ class CheckQuestion:
         values = {"quasi": self.ours(self.quasi), "ordered": ordered, "recursive": recursive}
         values["l"] = self.limits.l or USUAL_SIZE
         return Chapter("check/measures", values)
-
-
-def select_columns(source: Source, names: Mapping[str, str]) -> Sql:
-    """Return a subquery over a source with some of its columns under names of ours."""
-    selected = ", ".join(f"{source.expression(name)} as {ident(ours)}" for name, ours in names.items())
-    return Sql(f"(select {selected} from {source.relation})")

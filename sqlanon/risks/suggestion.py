@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sqlanon.adversary.given_away import GivenAway, select_columns
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import ChapterRun
 from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
-from sqlanon.risks.given_away import GivenAway
-from sqlanon.risks.question import CheckQuestion, select_columns
+from sqlanon.risks.question import CheckQuestion
 from sqlanon.sql.sources.queried_source import QueriedSource, source_words
 from sqlanon.wording import option
 
@@ -69,12 +69,14 @@ def profile_columns(engine: Engine, source: Source, types: Mapping[str, str]) ->
     for name, type_name in types.items():
         if type_name == "NESTED":
             (counts,) = engine.rows(f"select count(*) as row_count from {source.relation}")
-            profiles.append(
-                ColumnProfile(
-                    name=name, type=type_name, rows=counts["row_count"], distinct_values=2, nulls=0, unique_rows=0,
-                    largest_count=1,
-                )
-            )  # fmt: skip
+            rows, values, nulls, unique_rows, largest = (
+                int(counts["row_count"]),
+                2,
+                0,
+                0,
+                1,
+            )  # of more is not looked for
+            profiles.append(ColumnProfile(name, type_name, rows, values, nulls, unique_rows, largest))
             continue
         whole = type_name.endswith(("INT", "INTEGER"))
         run = ChapterRun(engine, {"microdata": select_columns(source, {name: "value"})})
@@ -126,15 +128,15 @@ def suggest_roles(columns: Sequence[ColumnProfile]) -> list[tuple[str, str]]:
         if number != published:
             why = f"{suggestions[number][1]}; leave it out, or publish it beside {columns[published].name}"
             suggestions[number] = "sensitive", why
-    return [(role, _with_figures(column, why)) for column, (role, why) in zip(columns, suggestions, strict=True)]
-
-
-def _with_figures(column: ColumnProfile, why: str) -> str:
-    """Add whom the column singles out by itself; where nearly all have a value of their own that is the reason."""
-    if not column.unique_rows or column.unique_share >= NEARLY_UNIQUE or column.running:
-        return why
-    rows = "1 row has" if column.unique_rows == 1 else f"{column.unique_rows:,} rows have"
-    return f"{why}; {rows} a value nobody else has"
+    told = []
+    for column, (role, why) in zip(columns, suggestions, strict=True):
+        # whom the column singles out by itself; where nearly all have a value of their own that is the reason
+        if column.unique_rows and column.unique_share < NEARLY_UNIQUE and not column.running:
+            rows = "1 row has" if column.unique_rows == 1 else f"{column.unique_rows:,} rows have"
+            told.append((role, f"{why}; {rows} a value nobody else has"))
+        else:
+            told.append((role, why))
+    return told
 
 
 def _published_first(columns: Sequence[ColumnProfile], sensitive: Sequence[int]) -> int:
@@ -205,15 +207,19 @@ def suggest_command(
     if sensitive.largest_l < 2:
         share = max(sensitive.largest_count, sensitive.nulls) / sensitive.rows
         return mondrian_command(source, quasi, sensitive.name, identifiers), say_frequent(sensitive.name, share)
-    words = ["sqlanon", "publish", "anatomy", *source_words(source)]
-    words += ["--quasi", ",".join(quasi), "--sensitive", sensitive.name, *_flagged("--id", identifiers)]
-    if sensitive.nulls:
-        words += ["--nulls", "value"]
-    return shlex.join([*words, "-l", str(sensitive.largest_l), "--out", "release"]), ""
+    named = {"quasi": quasi, "sensitive": [sensitive.name], "id": identifiers}
+    more = [*(["--nulls", "value"] if sensitive.nulls else []), "-l", str(sensitive.largest_l), "--out", "release"]
+    return write_command(["publish", "anatomy"], source, named, *more), ""
 
 
-def _flagged(flag: str, names: Sequence[str]) -> list[str]:
-    return [word for name in names for word in (flag, name)]
+def write_command(verb: Sequence[str], source: object, roles: Mapping[str, Sequence[str]], *more: str) -> str:
+    """Return a command over a source, called SOURCE where it is no text; roles: quasi, sensitive, id, with columns."""
+    words = ["sqlanon", *verb, *source_words(source)]
+    for role, names in roles.items():
+        # a name with a comma in it is read as one column where it stands alone
+        joined = [",".join(names)] if names and not any("," in name for name in names) else names
+        words += [word for name in joined for word in (f"--{role}", name)]
+    return shlex.join([*words, *more])
 
 
 def say_frequent(column: str, share: float) -> str:
@@ -228,9 +234,8 @@ def mondrian_command(source: object, quasi: Sequence[str], sensitive: str, ident
     """Return the command that publishes a table in boxes of people who are alike."""
     if not isinstance(source, str | QueriedSource):
         return ""
-    words = ["sqlanon", "publish", "mondrian", *source_words(source), "--quasi", ",".join(quasi)]
-    words += ["--sensitive", sensitive, *_flagged("--id", identifiers)]
-    return shlex.join([*words, "-k", str(MONDRIAN_K), "--out", "release"])
+    roles = {"quasi": quasi, "sensitive": [sensitive], "id": identifiers}
+    return write_command(["publish", "mondrian"], source, roles, "-k", str(MONDRIAN_K), "--out", "release")
 
 
 def suggest_next(question: CheckQuestion, given_away: Sequence[GivenAway], comparable: bool, nulls: bool) -> str:
@@ -255,7 +260,7 @@ def suggest_next(question: CheckQuestion, given_away: Sequence[GivenAway], compa
         verb = "compare"
     if not quasi or (verb == "compare" and not comparable):
         return ""
-    words = ["sqlanon", verb, *source_words(question.source), *_flagged("--quasi", quasi)]
-    words += [*_flagged("--sensitive", question.sensitive), *_flagged("--id", question.identifier)]
-    words += ["--nulls", "value"] if nulls and verb == "compare" else []
-    return shlex.join([*words, *(word for name, rule in rules.items() for word in ("--coarsen", f"{name}={rule}"))])
+    roles = {"quasi": quasi, "sensitive": question.sensitive, "id": question.identifier}
+    more = ["--nulls", "value"] if nulls and verb == "compare" else []
+    more += [word for name, rule in rules.items() for word in ("--coarsen", f"{name}={rule}")]
+    return write_command([verb], question.source, roles, *more)

@@ -1,8 +1,16 @@
-"""What a verification is made of: checks, their report, and the published tables that they read."""
+"""What a verification is made of: checks, their report, the published tables that they read, and what all forms check.
+
+Physical row order can leak values: engines write rows in the order in which they were grouped by sensitive value, and
+if QIT and ST keep it, their rows can be matched by position. So every published table is sorted by its columns alone.
+
+A release with several sensitive columns is with each column's table a release that is verified by itself: only what
+holds of every column by itself is promised. How two columns depend on each other inside a group, or a box, is not
+published.
+"""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +21,7 @@ from sqlanon.plain_values import plain, shorten_hashes, words
 from sqlanon.plans.build import render_queries, render_query
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.coarsening import LOOKED_UP, Coarsening
-from sqlanon.plans.manifest import Manifest, of_people
+from sqlanon.plans.manifest import Manifest, of_people, one_column, sensitive_tables
 from sqlanon.plans.plan import LinkedRows, Row, Source, read_order
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
@@ -31,6 +39,15 @@ OWN_GROUP = "own_group"  # the check that everybody is in a group, or box, with 
 UNTOLD = (OWN_GROUP, "posterior")
 REPORTED = "reported"  # what is required where nothing is judged
 ROUNDING = 1e-12  # what rounding may add to a posterior of exactly 1/r
+# by table and column, in order: the types that a column may have; any that holds single values for none; or the name
+# of the table's column that it has the type of
+Layout = Mapping[str, Mapping[str, tuple[str, ...] | str]]
+SINGLE: tuple[str, ...] = ()
+TEXT = ("VARCHAR",)
+WHOLE = ("BIGINT", "HUGEINT", "INTEGER", "SMALLINT", "TINYINT", "UBIGINT", "UINTEGER", "INT", "INT8", "INT4")
+# where an engine whose tables lie in parts tells a row's file, and its place in it
+PLACE_COLUMNS = {"file_column": "sqlanon_file", "place_column": "sqlanon_position"}
+LEAST = ("diversity", "k", "l")  # checks of a figure that fails where it is too small
 
 
 def equal_figures(required: Any, claimed: Any) -> bool:
@@ -293,3 +310,112 @@ class PublishedTables:
         if table not in self.described:
             self.described[table] = self.engine.columns(f"select * from {self.tables[table]}")
         return self.described[table]
+
+
+def find_wrong_type(layout: Layout, types: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Say which column is of a type that it may not be, None where none is; types: of the tables, by their columns.
+
+    A nested value could hold anything: columns of the source, whole rows.
+    """
+    for table, columns in layout.items():
+        for column, declared in columns.items():
+            sql_type = types[table][column]
+            allowed = (types[table][declared],) if isinstance(declared, str) else declared
+            if allowed and sql_type.upper() not in map(str.upper, allowed):
+                return (
+                    f"{column!r} of {table} is {sql_type}, not {'a whole number' if declared == WHOLE else allowed[0]}"
+                )
+            if not allowed and is_nested(sql_type):
+                return f"nested values in {column!r} of {table}"
+    return None
+
+
+def is_nested(sql_type: str) -> bool:
+    """Tell whether a column of this type holds nested values."""
+    return sql_type.endswith("]") or sql_type.upper().startswith(("STRUCT", "MAP", "LIST", "UNION", "ARRAY", "VARIANT"))
+
+
+def check_order(
+    published: PublishedTables,
+    sort_columns: Mapping[str, Sequence[str]],
+    required: str,
+    all_differ: Collection[str] = (),
+) -> tuple[Check, dict[str, int]]:
+    """Check the order of the published tables, inside files and at the seams between them; return their rows, too.
+
+    sort_columns: the columns that each table is sorted by. all_differ: the tables whose lines must all differ. The
+    rows of each table are called `TABLE_rows`.
+    """
+    misplaced, rows = {}, {}
+    for table, columns in sort_columns.items():
+        engine, relations = published.engine, dict[str, Sql]()
+        stretches: Sequence[Sql] = ()
+        if engine.in_parts:  # the last line of a file meets the first of the next
+            relations["published"] = engine.in_stored_order(published.tables[table])
+        else:
+            stretches = engine.in_stretches(published.tables[table])
+        settings = {"line_columns": columns, "stretches": stretches, "all_differ": table in all_differ, **PLACE_COLUMNS}
+        row = published.answer(f"order of {table}", published.query("verify/row_order", relations, **settings))
+        misplaced[f"misplaced rows of {table}"] = int(row["misplaced_rows"])
+        rows[f"{table}_rows"] = int(row["row_count"])
+    sound = not any(misplaced.values())
+    return Check("row_order", required, "sorted" if sound else misplaced, sound), rows
+
+
+def verify_columns(published: PublishedTables, verify: Callable[[PublishedTables], Report]) -> Report:
+    """Check a release from its tables alone, in every column; verify: does so of one."""
+    reports = [verify(tables) for tables in by_column(published)]
+    checks = tuple(map(_worst, zip(*(report.checks for report in reports), strict=True)))
+    tables = [*sensitive_tables(published.manifest).values()]
+    return Report(checks, _add_figures(tables, [report.figures for report in reports]))
+
+
+def compare_columns(
+    published: PublishedTables,
+    compare: Callable[[PublishedTables, Source, Mapping[str, str]], tuple[Check, ...]],
+    source: Source,
+    types: Mapping[str, str],
+) -> tuple[Check, ...]:
+    """Check that the published values are the source's, up to the dropped rows; compare: does so of one column."""
+    checks = [compare(tables, source, types) for tables in by_column(published)]
+    return tuple(map(_worst, zip(*checks, strict=True)))
+
+
+def _add_figures(tables: Sequence[str], figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the figures of the groups, which all columns share; errors are those of all columns together."""
+    together = dict(figures[0])
+    # whoever looks at one column finds its values in the table of the first
+    together |= {f"{table}_rows": each[f"{tables[0]}_rows"] for table, each in zip(tables, figures, strict=True)}
+    if "largest_confidence" in together:
+        together["largest_confidence"] = max(each["largest_confidence"] for each in figures)
+    if "reconstruction_error" in together:
+        for name in ("reconstruction_error", "reconstruction_error_bound"):
+            together[name] = sum(each[name] or 0 for each in figures)
+        bound = together["reconstruction_error_bound"]
+        together["reconstruction_error_ratio"] = together["reconstruction_error"] / bound if bound else None
+    return together
+
+
+def by_column(published: PublishedTables) -> Iterator[PublishedTables]:
+    """Yield what the release is for whoever looks at one sensitive column alone.
+
+    What is asked of the tables that all columns share is asked once.
+    """
+    answers = {} if published.answers is None else published.answers
+    for place, column in enumerate(published.manifest["columns"]["sensitive"]):
+        tables, manifest = one_column(published.tables, published.manifest, column)
+        linked = published.linked and replace(published.linked, selects=published.linked.selects[place : place + 1])
+        yield replace(published, tables=tables, manifest=manifest, answers=answers, linked=linked, described={})
+
+
+def _worst(checks: Sequence[Check]) -> Check:
+    """Return one check for all columns: the first that fails, else with the figure that is nearest to failing."""
+    failing = [check for check in checks if check.holds is False]
+    if failing:
+        return failing[0]
+    if checks[0].name in LEAST:
+        return min(checks, key=lambda check: check.found)  # type: ignore[arg-type, return-value]
+    if checks[0].name == "confidence":
+        return max(checks, key=lambda check: check.found)  # type: ignore[arg-type, return-value]
+    dropped = [check for check in checks if isinstance(check.found, dict) and "missing_rows" in check.found]
+    return max(dropped, key=lambda check: check.found["missing_rows"]) if dropped else checks[0]  # type: ignore[index]

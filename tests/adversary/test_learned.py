@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sqlanon
-from sqlanon.adversary import groups, learned
-from sqlanon.adversary.features import MOST_LEVELS, find_features
-from sqlanon.adversary.groups import Pairs
-from sqlanon.attacks.learning import NAMED
+from sqlanon.adversary import evidence, learned
+from sqlanon.adversary.evidence import Pairs
+from sqlanon.adversary.learned import NAMED
+from sqlanon.adversary.model import MOST_LEVELS, find_features
 
 ROLES = {"id": "id", "key": "ab" * 32, "unique_quasi": "keep"}
 # hospitals number their wards their own way: both together tell the disease of four people in five
@@ -57,8 +57,8 @@ def test_weights_of_a_group_are_those_of_all_ways_to_deal_its_values(held):
 def test_large_groups_are_scaled_until_everything_is_dealt_out(monkeypatch):
     score = np.random.default_rng(2).normal(0, 1, 36)
     exact, _ = pairs_of((1,) * 6, (1,) * 6).weigh(score, np.zeros(0))
-    monkeypatch.setattr(groups, "MOST_STATES", 1)
-    monkeypatch.setattr(groups, "SCALINGS", 100)
+    monkeypatch.setattr(evidence, "MOST_STATES", 1)
+    monkeypatch.setattr(evidence, "SCALINGS", 100)
     pairs = pairs_of((1,) * 6, (1,) * 6)
     scaled, likelihood = pairs.weigh(score, np.zeros(0))
     assert pairs.weigh(score, np.zeros(0))[1] == likelihood  # nothing hangs on what was weighed before

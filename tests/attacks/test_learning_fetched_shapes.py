@@ -4,12 +4,11 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.adversary import learned
+from sqlanon.adversary import dealing, learned
 from sqlanon.attacks.attack_release import attack_release
-from sqlanon.comparison.compare import compare
-from sqlanon.comparison.question import CompareQuestion
-from sqlanon.completion import dealing
 from sqlanon.releases.release import Release
+from sqlanon.risks.candidates import CompareQuestion
+from sqlanon.risks.compare import compare
 from tests.recording import Recording
 
 PEOPLE = (

@@ -13,18 +13,17 @@ median errors; and the largest memory of the process so far.
 import argparse
 import resource
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import duckdb
 
-from sqlanon.comparison.compare import compare
-from sqlanon.comparison.question import Candidate, CompareQuestion
-from sqlanon.comparison.resistance import Resistance, know
-from sqlanon.comparison.resistance import search as find
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.plans.templates import literal
+from sqlanon.risks.candidates import Candidate, CompareQuestion, Resistance
+from sqlanon.risks.candidates import search as find
+from sqlanon.risks.compare import compare
 
 HEADS = "| release | promise | attack reaches | left out | median error | median half width | coverage | seconds |"
 STRENGTH = 5
@@ -73,7 +72,7 @@ def search(lines: Sequence[Mapping[str, Any]], quasi: Sequence[str]) -> None:
         return None if line is None else Resistance(line["reached"], line["family"], line["left_out"])
 
     def change(trial: Candidate, name: str) -> Candidate:
-        return know(trial, quasi, {*trial.background, name})
+        return replace(trial, background=tuple(each for each in quasi if each in {*trial.background, name}))
 
     print(
         "| target | the search comes to | its error | the best subset | its error | ratio |\n|---|---|---|---|---|---|"

@@ -13,10 +13,10 @@ from pathlib import Path
 import duckdb
 
 import sqlanon
-from sqlanon.comparison.workload import Microdata, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.plans.templates import Sql
+from sqlanon.risks.workload import Microdata, draw_queries
 
 QUASI = ("age", "gender", "education", "marital_status", "race", "work_class", "country")
 

@@ -23,12 +23,11 @@ import duckdb
 import numpy as np
 
 import sqlanon
-from sqlanon.comparison.own_queries import ask
-from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.estimation.temporary_tables import Workspace
 from sqlanon.methods.splu.binomial import large_sums, small_sums
 from sqlanon.plans.templates import Sql, ident, literal
+from sqlanon.risks.workload import AskedQuery, Microdata, ask, count_truths, draw_queries
 from tests.oracles import rivals
 
 CENSUS_LIKE = ("age", "gender", "education", "marital_status", "race", "work_class", "country")

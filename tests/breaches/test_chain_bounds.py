@@ -6,7 +6,7 @@ import random
 import pytest
 
 import sqlanon
-from sqlanon.breaches import analysis, small_pieces
+from sqlanon.breaches import analysis, enumeration
 from sqlanon.breaches.enumeration import join_candidates, measure_associations
 from tests.databases import insert
 from tests.examples import PROFILE, TIMES
@@ -102,7 +102,7 @@ def test_a_long_piece_and_too_much_work_are_left_to_the_bounds(con, monkeypatch)
     small = frame[frame.id >= 10000]
     assert small.note.isna().all() and small.probability.nunique() <= 4 and (small.m.map(len) == 1).all()
     assert set(frame[frame.note == "bounds"].id) <= set(range(1200)) and (frame.note == "bounds").sum() > 1000
-    monkeypatch.setattr(small_pieces, "MOST_WORK", 1)
+    monkeypatch.setattr(enumeration, "MOST_WORK", 1)
     found = sqlanon.breach(con, **asked)
     assert "small pieces" not in found.notes[0] and found.df().note.notna().sum() > 1000
 

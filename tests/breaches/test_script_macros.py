@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from sqlanon.breaches.script import MACROS
+from sqlanon.breaches.chapters import MACROS
 from tests.breaches.test_analysis import ALL_SECRETS, PEOPLE, found
 from tests.breaches.test_script import COLUMNS, SIMPLE, fault_of
 from tests.databases import connect, insert

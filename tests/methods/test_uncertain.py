@@ -383,11 +383,14 @@ def test_values_of_equal_mass_are_of_one_grade_in_any_order_and_on_any_number_of
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("child,parent\na,b\nb,c\nc,a\n", "goes in a circle: 'a' > 'b' > 'c' > 'a'"),
-        ("child,parent\na,a\n", "goes in a circle: 'a' > 'a'"),
-        ("child,parent\nMaster,University\nMaster,School\n", "gives 'Master' two parents, 'University' and 'School'"),
-        ("l0,l1,l2\na,x,all\na,y,all\n", "gives 'a' two parents, 'x' and 'y'"),
-        ("child,parent\na,x\nb,y\n", "has 2 roots ('x', 'y'); every value leads to one root"),
+        ("child,parent\na,b\nb,c\nc,a\n", "goes in a circle, in rows 1, 2, 3"),
+        ("child,parent\na,a\n", "goes in a circle, in row 1"),
+        (
+            "child,parent\nMaster,University\nMaster,School\n",
+            "the hierarchy of 'education' gives a node two parents, in rows 1, 2",
+        ),
+        ("l0,l1,l2\na,x,all\na,y,all\n", "gives a node two parents, in rows 1, 2"),
+        ("child,parent\na,x\nb,y\n", "has 2 roots, in rows 1, 2; every value leads to one root"),
         (
             f"child,parent\na,x\n{'b' * 4097},x\n",
             "row 2 of the hierarchy of 'education' has a node of more than 4,096 letters",

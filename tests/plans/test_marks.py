@@ -3,11 +3,11 @@
 import pytest
 
 import sqlanon
-from sqlanon.comparison.question import CompareQuestion
 from sqlanon.errors import UsageError
 from sqlanon.forms import form_of_method
 from sqlanon.methods import METHODS
 from sqlanon.plans.engines import ENGINE, NEVER, OURS, Mark
+from sqlanon.risks.candidates import CompareQuestion
 from tests.conftest import METHODS as ASKED
 from tests.conftest import ROOT
 from tests.lacking import LACKS

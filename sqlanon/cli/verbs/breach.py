@@ -15,8 +15,8 @@ from sqlanon.errors import UsageError
 from sqlanon.models.publication import arguments_of
 
 if TYPE_CHECKING:
-    from sqlanon.breaches.analysis import BreachQuestion
     from sqlanon.breaches.associations import Breach
+    from sqlanon.breaches.connectivity import BreachQuestion
     from sqlanon.engines.base import Engine
 
 
@@ -49,8 +49,9 @@ def breach(
     session: Session,
 ) -> None:
     """Tell how likely each secret association is to whoever has the published views."""
-    from sqlanon.breaches.analysis import BreachQuestion, analyse, render_analysis
-    from sqlanon.breaches.limits_and_targets import check_file, check_table
+    from sqlanon.breaches.analysis import analyse, render_analysis
+    from sqlanon.breaches.associations import check_file, check_table
+    from sqlanon.breaches.connectivity import BreachQuestion
     from sqlanon.cli import display
     from sqlanon.read_places import refuse_alone, refuse_read
     from sqlanon.sql.sources.queried_source import read_files

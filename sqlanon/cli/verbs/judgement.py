@@ -16,7 +16,7 @@ from sqlanon.cli.publication import coarser_command, report_command, words_again
 from sqlanon.read_places import refuse_read
 
 if TYPE_CHECKING:
-    from sqlanon.comparison.comparison import Comparison
+    from sqlanon.risks.comparison import Comparison
 
 
 @command(

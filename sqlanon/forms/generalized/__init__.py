@@ -13,8 +13,7 @@ from sqlanon.models.shapes import record, whole, word
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.engines import Mark
 from sqlanon.plans.manifest import Manifest, sensitive_tables
-from sqlanon.verification.checks import PublishedTables, Report
-from sqlanon.verification.types import SINGLE, TEXT, Layout
+from sqlanon.verification.checks import SINGLE, TEXT, Layout, PublishedTables, Report
 
 _FIGURES = {
     **SORTED,

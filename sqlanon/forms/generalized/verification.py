@@ -3,23 +3,22 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from sqlanon.adversary.voter_list import boxes_query, name_answers, read_voters
+from sqlanon.adversary.knowledge import boxes_query, name_answers, read_voters
 from sqlanon.methods.mondrian.attributes import Attribute, described, held_table
 from sqlanon.plans.manifest import Manifest, sensitive_tables
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report
-from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import (
+from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, check_order
+from sqlanon.verification.source_comparison import (
     WEIGHT,
     AlignedColumns,
     against,
     compare_columns,
+    count_misplaced,
     count_others,
     multiset_check,
 )
-from sqlanon.verification.row_order import check_order
 
 
 def shapes_of(

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from sqlanon.adversary.findings import Finding
+from sqlanon.adversary.knowledge import boxes_query
 from sqlanon.adversary.view import (
     Promise,
     View,
@@ -13,7 +14,6 @@ from sqlanon.adversary.view import (
     refuse_other_values,
     shown_sensitive,
 )
-from sqlanon.adversary.voter_list import boxes_query
 from sqlanon.engines.base import Engine
 from sqlanon.forms.generalized.verification import covered_values, is_frequent, shapes_of
 from sqlanon.methods.mondrian.attributes import Attribute, described

@@ -12,11 +12,10 @@ from sqlanon.forms.form import BALANCES, GROUP_ROLES, SHARE, SINCE, SIZES, SORTE
 from sqlanon.models.shapes import either, number, record, whole, word
 from sqlanon.plans.engines import Mark
 from sqlanon.plans.manifest import Manifest, follows, of_people, sensitive_tables
-from sqlanon.verification.checks import Check, PublishedTables
-from sqlanon.verification.types import SINGLE, WHOLE, Layout
+from sqlanon.verification.checks import SINGLE, WHOLE, Check, Layout, PublishedTables
 
 if TYPE_CHECKING:
-    from sqlanon.completion.complete_release import Chain
+    from sqlanon.adversary.completed import Chain
 
 GROUP_FIGURES = {
     **SORTED,
@@ -90,7 +89,7 @@ class GroupForm(Form):
     @property
     def presence(self) -> Presence | None:
         """Look voters up by their exact values."""
-        from sqlanon.adversary.voter_list import presence_query
+        from sqlanon.adversary.knowledge import presence_query
 
         return presence_query
 
@@ -106,7 +105,7 @@ class GroupForm(Form):
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Deal each group's values to its rows."""
-        from sqlanon.completion.dealing import open_groups
+        from sqlanon.adversary.dealing import open_groups
 
         return open_groups
 

@@ -6,10 +6,16 @@ from sqlanon.plans.manifest import Manifest, follows, of_people
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.verification.checks import OWN_GROUP, REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.linkage import compare_links
-from sqlanon.verification.multisets import SAME_ROWS, WEIGHT, against, align_columns, compare_columns, multiset_check
-from sqlanon.verification.row_order import check_order
+from sqlanon.verification.checks import OWN_GROUP, REPORTED, Check, PublishedTables, Report, check_order
+from sqlanon.verification.source_comparison import (
+    SAME_ROWS,
+    WEIGHT,
+    against,
+    align_columns,
+    compare_columns,
+    compare_links,
+    multiset_check,
+)
 
 SORTED = "sorted by the published columns, every value once in a group"
 EQUAL = "every group as large in QIT as in ST"

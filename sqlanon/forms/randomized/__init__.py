@@ -13,12 +13,11 @@ from sqlanon.forms.form import NO_GROUPS, ROLES, SHARE, SINCE, Form, Table, Tabl
 from sqlanon.models.shapes import by_column, number, record, several, whole, word
 from sqlanon.plans.engines import Mark
 from sqlanon.plans.manifest import Manifest, departed, follows, value_lists
-from sqlanon.verification.checks import Check, PublishedTables
-from sqlanon.verification.types import SINGLE, Layout
+from sqlanon.verification.checks import SINGLE, Check, Layout, PublishedTables
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.completion.complete_release import Chain
+    from sqlanon.adversary.completed import Chain
 
 
 _SPLU_PROMISE = record(
@@ -95,7 +94,7 @@ class RandomizedForm(Form):
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Draw true values of the rows."""
-        from sqlanon.completion.recovering import Recovering
+        from sqlanon.adversary.recovering import Recovering
 
         return Recovering
 

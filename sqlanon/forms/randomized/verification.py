@@ -8,10 +8,8 @@ from sqlanon.forms.randomized import RANDOMIZED
 from sqlanon.plans.manifest import Manifest, departed, follows, value_lists
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, equal_figures
-from sqlanon.verification.linkage import count_misplaced
-from sqlanon.verification.multisets import align_columns, compare_columns, multiset_check
-from sqlanon.verification.row_order import check_order
+from sqlanon.verification.checks import OWN_GROUP, Check, PublishedTables, Report, check_order, equal_figures
+from sqlanon.verification.source_comparison import align_columns, compare_columns, count_misplaced, multiset_check
 
 LISTED = "values"  # the check of the lists of values
 FOREIGN, MISSING = "values that nobody has", "values that are not listed"

@@ -10,7 +10,7 @@ from sqlanon.forms.form import BALANCES, GROUP_ROLES, SHARE, SIZES, SORTED, Form
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.models.shapes import NAME, either, record, several, whole, word
 from sqlanon.plans.manifest import Manifest
-from sqlanon.verification.types import SINGLE, TEXT, WHOLE, Layout
+from sqlanon.verification.checks import SINGLE, TEXT, WHOLE, Layout
 
 _FIGURES = {
     **SORTED,

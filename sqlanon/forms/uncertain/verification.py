@@ -16,15 +16,14 @@ from sqlanon.forms.uncertain.source_rows import (
 from sqlanon.methods.uncertain.read_manifest import GENERALIZE, MERGE, described
 from sqlanon.plans.plan import Row, Source
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
-from sqlanon.verification.multisets import (
+from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report, check_order
+from sqlanon.verification.source_comparison import (
     WEIGHT,
     AlignedColumns,
     compare_multisets,
     multiset_check,
     whole_columns,
 )
-from sqlanon.verification.row_order import check_order
 
 # no name that queries of recipients read: a cast of such a column to a whole number is refused
 _VALUE = "sensitive_value"

@@ -16,7 +16,8 @@ from sqlanon.plans.plan import Row
 from sqlanon.plans.templates import constant_table
 
 MOST_LEVELS = 64
-SHOWN = 10  # values that a message names
+SHOWN = 10  # rows that a message names: their values are of the data
+Edge = tuple[int, str, str]  # the row that says it, child, parent
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Hierarchy:
 
 
 def read_hierarchy(column: str, rows: Sequence[Row]) -> Hierarchy:
-    """Check the rows of a file and make them a tree; raise UsageError where they are none, naming the node."""
+    """Check the rows of a file and make them a tree; raise UsageError where they are none, naming rows from 1 on."""
     where = f"the hierarchy of {column!r}"
     if not rows:
         raise UsageError(f"{where} has no rows; give child,parent rows, or a column per level from leaf to root")
@@ -114,44 +115,53 @@ def read_hierarchy(column: str, rows: Sequence[Row]) -> Hierarchy:
             f"row {long} of {where} has a node of more than {LONGEST_TEXT:,} letters, and release.json, which says the"
             " hierarchy, takes no longer one; give it a shorter name, in the source as well"
         )
-    edges, doubled = _edges(lines) if width > 2 else (lines, set())
+    if width == 2:
+        return _tree(column, where, [(row, child, parent) for row, (child, parent) in enumerate(lines, start=1)], set())
+    edges, doubled = _edges(lines)
     return _tree(column, where, edges, doubled)
 
 
-def _edges(lines: Iterable[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], set[str]]:
+def _edges(lines: Iterable[tuple[str, ...]]) -> tuple[list[Edge], set[str]]:
     """Take lines of levels apart into child and parent; a value repeated to the right is one node."""
-    edges: list[tuple[str, ...]] = []
+    edges: list[Edge] = []
     repeated: set[str] = set()
-    for line in lines:
+    for row, line in enumerate(lines, start=1):
         if line[0] == line[1]:
             repeated.add(line[0])
-        edges += [(child, parent) for child, parent in itertools.pairwise(line) if child != parent]
-    inner = {parent for _, parent in edges}
+        edges += [(row, child, parent) for child, parent in itertools.pairwise(line) if child != parent]
+    inner = {parent for *_, parent in edges}
     return edges, repeated & inner
 
 
-def _tree(column: str, where: str, edges: Iterable[tuple[str, ...]], doubled: set[str]) -> Hierarchy:
+def _tree(column: str, where: str, edges: Sequence[Edge], doubled: set[str]) -> Hierarchy:
     parents: dict[str, str] = {}
-    for child, parent in edges:
+    rows: dict[str, int] = {}  # that give a node its parent
+    for row, child, parent in edges:
         if parents.setdefault(child, parent) != parent:
-            raise UsageError(f"{where} gives {child!r} two parents, {parents[child]!r} and {parent!r}")
+            raise UsageError(f"{where} gives a node two parents, in {_name_rows([rows[child], row])}")
+        rows.setdefault(child, row)
     depths: dict[str, int] = {}
     for start in parents:
         node, way = start, dict[str, None]()
         while node in parents and node not in depths:
             if node in way:
                 turn = [*way][[*way].index(node) :]
-                raise UsageError(f"{where} goes in a circle: {' > '.join(map(repr, [*turn[:SHOWN], node]))}")
+                raise UsageError(f"{where} goes in a circle, in {_name_rows([rows[each] for each in turn])}")
             way[node] = None
             node = parents[node]
         for depth, below in enumerate(reversed(way), start=depths.get(node, 0) + 1):
             depths[below] = depth
         if depths[start] > MOST_LEVELS:
             raise UsageError(f"{where} is more than {MOST_LEVELS} levels high; the most is {MOST_LEVELS}")
-    roots = sorted(set(parents.values()) - set(parents))
+    roots = {parent: row for row, _, parent in reversed(edges) if parent not in parents}
     if len(roots) != 1:
-        names = ", ".join(map(repr, roots[:SHOWN])) if roots else "none"
+        named = f", in {_name_rows(roots.values())}" if roots else ""
         raise UsageError(
-            f"{where} has {len(roots)} roots ({names}); every value leads to one root (the first line names columns)"
+            f"{where} has {len(roots)} roots{named}; every value leads to one root (the first line names columns)"
         )
-    return Hierarchy(column, parents, roots[0], frozenset(doubled - set(roots)))
+    return Hierarchy(column, parents, next(iter(roots)), frozenset(doubled - set(roots)))
+
+
+def _name_rows(rows: Iterable[int]) -> str:
+    numbers = list(map(str, sorted(set(rows))))
+    return f"row{'s' * (len(numbers) > 1)} {', '.join(numbers[:SHOWN])}"

@@ -18,10 +18,10 @@ from sqlanon.plans.engines import OURS, Mark
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
-from sqlanon.verification.types import SINGLE, Layout
+from sqlanon.verification.checks import SINGLE, Layout
 
 if TYPE_CHECKING:
-    from sqlanon.completion.complete_release import Chain
+    from sqlanon.adversary.completed import Chain
 
 
 def as_groups(tables: Tables, manifest: Manifest) -> tuple[dict[str, Sql], dict[str, Any]]:
@@ -76,7 +76,7 @@ class TallyForm(Form):
     @property
     def completion(self) -> "Callable[[Engine, Tables, Manifest, int], Chain] | Mark":
         """Deal each crowd's values to its people."""
-        from sqlanon.completion.dealing import open_groups
+        from sqlanon.adversary.dealing import open_groups
 
         return lambda engine, tables, manifest, seed: open_groups(engine, *as_groups(tables, manifest), seed)
 

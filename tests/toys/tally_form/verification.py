@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import ident
-from sqlanon.verification.checks import Check, PublishedTables, Report
-from sqlanon.verification.multisets import compare_columns, multiset_check
-from sqlanon.verification.row_order import check_order
+from sqlanon.verification.checks import Check, PublishedTables, Report, check_order
+from sqlanon.verification.source_comparison import compare_columns, multiset_check
 
 TABLES = ("tally",)
 

@@ -1,1 +1,0 @@
-"""Charts as HTML and SVG: bars and intervals, drawn without another package."""

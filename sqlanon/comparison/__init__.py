@@ -1,1 +1,0 @@
-"""Before publishing: what each method and parameter would cost in accuracy, on this table."""
