@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -142,7 +142,7 @@ def check(
     opener, source = session_and_source(con, source, query)
     question = CheckQuestion(
         source=source, quasi=tuple(quasi), sensitive=tuple(sensitive),
-        identifier=tuple(id), coarsen=coarsen or {}, population=population, sampled=sampled,
+        identifier=tuple(id), coarsen=cast(Any, coarsen or {}), population=population, sampled=sampled,
         subsets=subsets, limits=Limits(
             k=k, l=l, entropy_l=entropy_l, recursive=recursive, alpha=alpha, t=t, beta=beta, delta=delta
         ),
@@ -249,7 +249,7 @@ def compare(
         identifier=tuple(id), methods=tuple(methods), strengths=strengths,
         queries=queries if isinstance(queries, int) else Path(queries), seed=seed, target_error=target_error,
         resist=resist, quick=quick, max_suppressed=max_suppressed, workload=workload,
-        coarsen=coarsen or {},
+        coarsen=cast(Any, coarsen or {}),
         options={"nulls": nulls, "unique_quasi": unique_quasi},
     )  # fmt: skip
     return compare_methods(question, opener.open())

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sqlanon.adversary.given_away import find_rule
+from sqlanon.cli.app import Command
 from sqlanon.cli.console import say, write_out
-from sqlanon.cli.declared import Command, Values, command_of
+from sqlanon.cli.declared import Values, command_of
 from sqlanon.cli.options import DUCKDB, DatabaseOption, KeyFile, Session, chosen_key
 from sqlanon.engines.connect import open_duckdb
 from sqlanon.errors import UsageError

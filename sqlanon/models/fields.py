@@ -8,10 +8,11 @@ the page, the `parameters` of release.json, the JSON schemas, and every refusal.
 
 import functools
 import inspect
-import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -35,6 +36,7 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 from sqlanon.errors import UsageError
 from sqlanon.models.shapes import Shape
 from sqlanon.models.values import PATH_NAME, Here, Kind, refused
+from sqlanon.plain_values import refuse_broken_text
 from sqlanon.removed import removed
 from sqlanon.wording import find_near, option, spoken
 
@@ -142,7 +144,8 @@ class Parameter:
     @property
     def hint(self) -> Any:
         """Return its type with what is said of it, its help in the command line's words, for another model."""
-        said = Field(description=spoken(self.help, "command line"))
+        most: Any = {"maximum": MOST} if self.typed in (int, float) else {}
+        said = Field(description=spoken(self.help, "command line"), json_schema_extra=most)
         return Annotated[self.info.annotation, *self.info.metadata, said]
 
     def shown(self, value: Any) -> Any:
@@ -169,14 +172,14 @@ class Parameter:
     def refusal(self, error: ErrorDetails) -> UsageError:
         """Return what to say of a value in which pydantic found an error."""
         value, what, context = error["input"], error["type"], error.get("ctx", {})
-        said = context["error"].args if what == "value_error" else ()
         if isinstance(value, str) and (gone := removed(self.name, value)):
             return UsageError(gone)
-        if said and isinstance(said[0], UsageError):
-            return said[0]
-        if said:
-            return refused(self.mark, *reversed((*said, value)[:2]))
-        if isinstance(value, float) and math.isinf(value):
+        if "said" in context:
+            kind: type[UsageError] = context["kind"]
+            return kind(context["said"], context["about"])
+        if "words" in context:
+            return refused(self.mark, (*context["of"], value)[0], context["words"])
+        if what == "finite_number" and value == value:  # noqa: PLR0124 - NaN
             return UsageError(f"{self.mark} {value} is beyond {MOST:,}, which no table reaches", about=[self.name])
         if self.on.words and what not in _WORDS:
             return UsageError(self.on.words.format(value=value, option=self.mark), about=[self.name])
@@ -209,17 +212,24 @@ class Asked(BaseModel):
         refuse_unknown(given, defaults, cls.__name__)
         left_out = {name for name, value in given.items() if value is None and defaults[name] is None}
         said = {name: _as_python(value) for name, value in given.items() if name not in left_out}
+        refuse_broken_text(value for value in said.values() if isinstance(value, str))
         try:
             return dict(cls.model_validate(said, context=here).__dict__)
-        except ValidationError as error:  # it would hold a connection, and no refusal may be told with it
-            errors = error.errors(include_url=False)
+        except ValidationError as error:  # it holds what was given, a connection for example
+            faults = error.errors(include_url=False)
+        raise cls._told(faults)
+
+    @classmethod
+    def _told(cls, errors: Sequence[ErrorDetails]) -> Exception:
         if missing := [str(each["loc"][0]) for each in errors if each["type"] == "missing"]:
-            raise TypeError(f"missing keyword arguments: {', '.join(missing)}")
-        raise cls.declared[str(errors[0]["loc"][0])].refusal(errors[0])
+            return TypeError(f"missing keyword arguments: {', '.join(missing)}")
+        return cls.declared[str(errors[0]["loc"][0])].refusal(errors[0])
 
 
 def _as_python(value: Any) -> Any:
-    """Return a number of numpy's as Python's."""
+    """Return a number of numpy's, or an exact one, as Python's."""
+    if isinstance(value, Decimal | Fraction):
+        return float(value)
     return value.item() if getattr(value, "shape", None) == () else value
 
 
@@ -242,11 +252,13 @@ def _read_type(hint: Any) -> Any:
     return Annotated[Any, *said] if said else Any
 
 
-def model_of(name: str, hints: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> type[Asked]:
+def model_of(
+    name: str, hints: Mapping[str, Any], defaults: Mapping[str, Any] | None = None, base: type[Asked] = Asked
+) -> type[Asked]:
     """Return the model of parameters by their declared types; defaults: those that stand in no Field."""
     fields: Any = {field: _read_type(hint) for field, hint in hints.items()}
     fields |= {field: (fields[field], default) for field, default in (defaults or {}).items()}
-    model = pydantic.create_model(name, __base__=Asked, **fields)
+    model = pydantic.create_model(name, __base__=base, **fields)
     for field, info in model.model_fields.items():
         seen = (
             getattr(hints[field], "__origin__", hints[field]) if hasattr(hints[field], "__metadata__") else hints[field]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from sqlanon.key import Key
 from sqlanon.models.fields import MOST, Asked, Option, parameters_of
@@ -84,7 +85,21 @@ BACKGROUND = (
 Background = Annotated[object, PLACES, Field(description=BACKGROUND)]
 
 
-class Publication(Asked):
+class OfTable(Asked):
+    """What is asked with numbers that a table may reach."""
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_endless(cls, value: Any) -> Any:
+        """Refuse numbers whose products would be beyond the numbers of every engine."""
+        for each in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(each, int | float) and abs(each) > MOST:
+                said = {"words": f"is beyond {MOST:,}, which no table reaches", "of": (each,)}
+                raise PydanticCustomError("refused", "is refused", said)
+        return value
+
+
+class Publication(OfTable):
     """What every method is asked for: the roles of columns, how rows are treated, and where the release goes."""
 
     quasi: Annotated[Names, COLUMNS] = Field(
@@ -146,15 +161,6 @@ class Publication(Asked):
         False, description="With a ledger: publish quasi columns or labels that no release before had."
     )
 
-    @field_validator("*")
-    @classmethod
-    def _refuse_endless(cls, value: Any) -> Any:
-        """Refuse numbers whose products would be beyond the numbers of every engine."""
-        for each in value.values() if isinstance(value, Mapping) else (value,):
-            if isinstance(each, int | float) and abs(each) > MOST:
-                raise ValueError(f"is beyond {MOST:,}, which no table reaches", each)
-        return value
-
 
 Source = Annotated[
     object,
@@ -169,7 +175,7 @@ Quasi = Annotated[Names, COLUMNS, Field(description="Columns that others may kno
 Sensitive = Annotated[Names, COLUMNS, Field(description="Sensitive columns, each on its own.")]
 Persons = Annotated[Names, COLUMNS, Field(description="What tells persons apart.")]
 Coarsen = Annotated[
-    Mapping[str, Any] | None,
+    Mapping[str, object] | Names | None,
     COARSEN,
     Field(description="Quasi column made coarser: age=10, born=year, zip='3 letters', job=labels.csv; repeat."),
 ]

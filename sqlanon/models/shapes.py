@@ -134,10 +134,12 @@ def faults(shape: type[BaseModel], value: Any, names: Mapping[str, Collection[st
     try:
         shape.model_validate(value, context=names)
     except ValidationError as error:
+        found: dict[Path, Path] = {}  # a key that is no name, and what it leads to, are one fault
         for each in error.errors(include_url=False, include_input=False):
             path = tuple(str(part) for part in each["loc"] if part != "[key]")
             missing = ("is missing",) if each["type"] == "missing" else ()
-            yield UnknownMember(path) if each["type"] == "extra_forbidden" else (*path, *missing)
+            found.setdefault(path, UnknownMember(path) if each["type"] == "extra_forbidden" else (*path, *missing))
+        yield from found.values()
 
 
 def shown_path(path: Sequence[str]) -> str:

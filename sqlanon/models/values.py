@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from sqlanon.errors import UsageError
 from sqlanon.key import Key
@@ -81,10 +81,14 @@ class Kind:
         """Let pydantic read values so, and say of them in JSON schemas what a job may say."""
 
         def read(value: Any, info: core_schema.ValidationInfo) -> Any:
+            # pydantic tells which parameter it is; an error of Python's would hold what was given
             try:
                 return self.made(self.read(value, info.context or HERE))
             except UsageError as error:
-                raise ValueError(error) from None  # pydantic tells which parameter it is
+                said = {"kind": type(error), "said": error.args[0], "about": error.about}
+            except ValueError as error:
+                said = {"words": error.args[0], "of": error.args[1:]}
+            raise PydanticCustomError("refused", "is refused", said)
 
         def read_job(
             value: Any, job: core_schema.ValidatorFunctionWrapHandler, info: core_schema.ValidationInfo
@@ -164,14 +168,14 @@ def _text_by_column(value: Any, _: Here) -> dict[str, str]:
 
 def _share(value: Any, _: Here) -> float:
     """Read 0.01 or 1%: a text is a share from 0 to 1."""
-    if not isinstance(value, str):
-        return number(value)
-    digits, percent, rest = value.strip().partition("%")
     try:
+        if not isinstance(value, str):
+            return number(value)
+        digits, percent, rest = value.strip().partition("%")
         # 1% and 0.01 are the same share
         share = float(digits) / (100 if percent else 1)
     except ValueError:
-        share = -1.0
+        share, rest = -1.0, ""
     if rest or not 0 <= share <= 1:
         raise ValueError("is no share; give a number from 0 to 1, or a percentage")
     return share
@@ -210,7 +214,7 @@ def choice(words: tuple[str, ...]) -> Kind:
     """Return the kind of a few words."""
 
     def read(value: Any, _: Here) -> Any:
-        if value not in words:
+        if not isinstance(value, str) or value not in words:
             raise ValueError(f"is none of {', '.join(words)}")
         return value
 
@@ -227,8 +231,12 @@ def _place(table: Any, here: Here) -> Any:
 
 
 def _places(tables: Any, here: Here) -> tuple[Any, ...]:
-    several = tuple(tables) if isinstance(tables, list | tuple) else () if tables is None else (tables,)
-    return tuple(_place(table, here) for table in several)
+    return tuple(_place(table, here) for table in _listed(tables))
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    """Return one, several or none as a tuple; an object that could be asked for several is one."""
+    return tuple(value) if isinstance(value, list | tuple) else () if value is None else (value,)
 
 
 def parameter_table(named: object) -> Beside:
@@ -336,7 +344,7 @@ COUNT_OR_FILE = Kind(_count_or_file)
 BLOCK = Kind(
     _block,
     takes=Literal["all"] | Annotated[int, Field(json_schema_extra={"minimum": 1})],
-    recorded=shapes.either(shapes.word("all"), shapes.whole(1)),
+    recorded=shapes.either(shapes.word("all"), shapes.whole(1, 2**31 - 1)),
     shown=lambda value: "all" if value is None else value,
 )
 # a whole number for all columns, or one for each by its name: a manifest says it of all
@@ -383,7 +391,7 @@ RELEASE_PLACE = Kind(lambda value, here: here.release(_path(value)))
 SCHEMA_NAME = Kind(lambda value, here: here.expanded(_text(value)))
 # paths of files to appear: one, several or none
 FILES = Kind(
-    lambda value, _: tuple(Path(_path(path)) for path in (() if value is None else one_or_several(value))),
+    lambda value, _: tuple(Path(_path(path)) for path in _listed(value)),
     typed=list[Path],
 )
 FILE = replace(FILES, typed=Path)

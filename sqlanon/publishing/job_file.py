@@ -25,6 +25,7 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.models import shapes
 from sqlanon.models.fields import Asked, Parameter, model_of
+from sqlanon.models.publication import OfTable
 from sqlanon.models.values import PATH_TEXT, SCHEMA_NAME, TEXT_BY_COLUMN, TEXTS, Here, Kind, Names, Text
 from sqlanon.plans.engines import ENGINES, Way
 from sqlanon.plans.plan import Report
@@ -198,9 +199,7 @@ def _check_output(file: YamlFile, output: Mapping[str, Any], engine: str, in_dat
 # -- the model of jobs ---------------------------------------------------------------------------------------------
 
 
-def _job(
-    methods: tuple[str, ...], source: Any, method: str | None, require: Any = dict[str, str | int | float]
-) -> type[Asked]:
+def _job(methods: tuple[str, ...], source: Any, method: str | None, require: Any = None) -> type[Asked]:
     """Return the model of a job of one of some methods; method: whose parameters it says, where that is known."""
     declared = METHODS[method or _ANY].arguments
     own = {name: each for name, each in declared.items() if each.on.job and name not in (*_ROLES, *_TARGET)}
@@ -212,15 +211,15 @@ def _job(
         "output": Annotated[
             _section("output", {name: declared[name] for name in _TARGET}), Field(json_schema_extra=_ONE)
         ],
-        "require": (require, {}),
-        "key_env": (Text | None, None),
+        "require": (require or dict[str, str | int | Annotated[float, Field(allow_inf_nan=True)]], {}),
+        "key_env": (Text, None),
     }
     return pydantic.create_model(f"job of {method}", __base__=Asked, **fields)
 
 
 def _section(name: str, parameters: Mapping[str, Parameter]) -> type[Asked]:
     defaults = {name: each.default for name, each in parameters.items() if not each.required}
-    return model_of(name, {name: each.hint for name, each in parameters.items()}, defaults)
+    return model_of(name, {name: each.hint for name, each in parameters.items()}, defaults, OfTable)
 
 
 _FIGURES: Any = Annotated[

@@ -48,7 +48,7 @@ class Kept:
 def chosen(asked: ReleaseRequest, plan: Plan) -> Kept:
     """Match the files that were asked for with what the plan offers; refuse those that would be lost or handed on."""
     method = METHODS[asked.method]
-    paths: Sequence[Path] = asked.parameters.get(method.saved, ())
+    paths: Sequence[Path] = asked.parameters.get(method.saved) or ()
     if not paths:
         return Kept()
     offered = (*plan.kept_tables, *plan.kept_files)

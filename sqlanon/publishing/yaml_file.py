@@ -113,8 +113,7 @@ class YamlFile:
         except ValidationError as error:
             faults = error.errors(include_url=False)
         # a key that is unknown may be one that is missing
-        unknown = [fault for fault in faults if fault["type"] == "extra_forbidden"]
-        told = unknown or [fault for fault in faults if fault["type"] != "missing"] or faults
+        told = [fault for fault in faults if fault["type"] != "missing"] or faults
         placed = [(self._place(fault["loc"]), fault) for fault in told]
         first = min((place[:2] for place, _ in placed), key=self._line_of)
         # of what may be of several types, the one that fits furthest is meant

@@ -1,6 +1,8 @@
 """What is handed over of the wrong type is refused in a sentence that names the argument: no fault of Python's own."""
 
+import gc
 import inspect
+import sys
 from pathlib import Path
 
 import numpy
@@ -171,3 +173,28 @@ def test_no_argument_of_a_function_ends_in_a_fault(patients, release, name):
 @pytest.mark.parametrize("name", RIGHT_OF_RELEASE)
 def test_no_argument_of_a_release_s_method_ends_in_a_fault(release, name):
     assert faults(getattr(release, name), RIGHT_OF_RELEASE[name]) == []
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda con: sqlanon.anatomy(con, "patients", quasi="age", sensitive="disease", l="x"),
+        lambda con: sqlanon.anatomy(con, "patients", quasi="age", sensitive="disease"),
+        lambda con: sqlanon.anatomy(con, 3, quasi="age", sensitive="disease", l=2),
+        lambda con: sqlanon.anatomy(con, "patients", quasi="age", sensitive=con, l=10**12),
+        lambda con: sqlanon.anatomy(con, "patients", quasi="age", sensitive="disease", l=2, coarsen={"age": object()}),
+        lambda con: sqlanon.check(con, "patients", quasi="age", sensitive="disease", recursive=(con, 1)),
+        lambda con: sqlanon.read_as(con, types={"a": con}),
+        sqlanon.verify,
+    ],
+)
+def test_a_refusal_lets_the_connection_go_at_once(patients, refused):
+    gc.collect()
+    gc.disable()
+    try:
+        before = sys.getrefcount(patients)
+        with pytest.raises((UsageError, TypeError)):
+            refused(patients)
+        assert sys.getrefcount(patients) == before
+    finally:
+        gc.enable()

@@ -720,8 +720,11 @@ def test_what_runs_is_shown_and_holds_no_number_of_the_data(uncertain_shell):
     connection.close()
     assert shell("publish", "uncertain", *asked).stdout == shown.stdout
     for words, said in (
-        (["--hierarchy", "education"], "--hierarchy 'education' is not COLUMN=FILE"),
-        (["--hierarchy", "age=a.csv", "--hierarchy", "AGE=a.csv"], "--hierarchy is given twice for 'AGE'"),
+        (["--hierarchy", "education"], "--hierarchy = 'education' is not COLUMN=FILE"),
+        (
+            ["--hierarchy", "age=a.csv", "--hierarchy", "AGE=a.csv"],
+            "'AGE' is a column that is named twice",
+        ),
         (["--save-influence", "i.csv"], "with a file there is nothing to save"),
     ):
         done = shell("publish", "uncertain", *SCRIPT, "--influence", "influence.csv", "--out", "r", *words)

@@ -47,7 +47,8 @@ con = database(PEOPLE)
 
 def test_what_is_published_and_adopted_is_as_the_schema_says(con, tmp_path):
     release, schema = validator("release"), validator("release").schema
-    assert [choice["title"].split()[2].rstrip(",") for choice in schema["anyOf"]] == list(METHODS)
+    named = [schema["$defs"][choice["$ref"].rpartition("/")[2]]["properties"]["method"] for choice in schema["anyOf"]]
+    assert [each["enum"] for each in named] == [[name] for name in METHODS]
     sqlanon.anatomy(con, "patients", **ROLES, l=3, out=tmp_path / "ward", key=KEY)
     sqlanon.anatomy(con, "patients", **ROLES, l=3, into="ward", key=KEY)
     tables = {name: str(tmp_path / "ward" / f"{name}.parquet") for name in ("qit", "st")}
@@ -129,14 +130,9 @@ def test_whatever_is_read_is_as_the_schema_says(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "drawn.yml"
     path.write_text(text, encoding="utf-8", errors="replace")
     try:
-        job = read_job(path)
+        read_job(path)
     except UsageError:
         return
-    for name, value in job.request.parameters.items():  # numbers that no data could meet are refused later
-        try:
-            METHODS[job.request.method].parameters[name].check(value)
-        except UsageError:
-            return
     validator("job").validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 

@@ -384,13 +384,13 @@ def test_what_is_expected_of_many_rows_is_learned_from_few_and_says_so(con, monk
     whole = attack_release.expect_attack(release)
     assert whole.startswith("about ") and whole.endswith(f"; by learning, {ALONE[:-1]}")
     monkeypatch.setattr(attack_release, "QUICK_ROWS", 600)
-    looked_at, learn = [], attack_release.learning.learn
+    looked_at, learn = [], attack_release.learn
 
     def look(view, *more):
         looked_at.append(view.people_figures["people"])
         return learn(view, *more)
 
-    monkeypatch.setattr(attack_release.learning, "learn", look)
+    monkeypatch.setattr(attack_release, "learn", look)
     few = attack_release.expect_attack(release)
     assert few.startswith("about ") and few.endswith(f"; by learning from a sample of rows, {ALONE[:-1]}")
     assert looked_at == [600]

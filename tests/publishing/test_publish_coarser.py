@@ -123,8 +123,8 @@ def test_the_command_line_and_jobs_take_it(shell):
     assert json.loads(done.stdout)["figures"]["classes"] == figures.figures["classes"] == 12
     for rule, message in (
         ("age=ten", "--coarsen age='ten' is no way to coarsen values: say a step of numbers (age=10)"),
-        ("age", "--coarsen 'age' is not COLUMN=RULE, as in age=10"),
-        ("age=10,AGE=5", "--coarsen is given twice for 'AGE'"),
+        ("age", "--coarsen = 'age' is not COLUMN=RULE, as in age=10"),
+        ("age=10,AGE=5", "--coarsen = 'AGE' is a column that is named twice"),
     ):
         done = shell("publish", "anatomy", *words, "-l", 4, "--coarsen", rule, "--out", "other")
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr

@@ -234,7 +234,7 @@ MISTAKES = [
     ("l: 4", "l: 1:30", 8, "l = 1:30 is read as 90"),
     ("l: 4", "l: 4\n  max_suppressed: 1:30.5", 9, "max_suppressed = 1:30.5 is read as 90.5"),
     ("l: 4", "l: 4\n  max_suppressed: 1 %%", 9, "max_suppressed = '1 %%' is no share"),
-    ("l: 4", "l: 4\n  max_suppressed: [1]", 9, "max_suppressed of type list is not a number"),
+    ("l: 4", "l: 4\n  max_suppressed: [1]", 9, "max_suppressed of type list is no share"),
     ("", "require: {posterior: '<= 0.5'}\n", 11, "releases of anatomy have no figure 'posterior'"),
     ("", "require: {l: 010}\n", 11, "l = 010 is read as 8"),
     ("l: 4", "l: all", 8, "l is a whole number, not text"),

@@ -55,8 +55,8 @@ class UncertainOptions(Publication):
         description="File of influences and weights in [0, 1]: columns named as the sensitive column, every quasi"
         " column, weight. Or learn: from the data, every value grave, shown for an expert to correct."
     )
-    save_influence: Annotated[FilePath | tuple[()] | None, FILE, Option(compiled=False, job=False)] = Field(
-        (), description=f"With {option('influence', 'learn')}: file to appear; it names every sensitive value."
+    save_influence: Annotated[FilePath | None, FILE, Option(compiled=False, job=False)] = Field(
+        None, description=f"With {option('influence', 'learn')}: file to appear; it names every sensitive value."
     )
     undiverse: Undiverse = Field(
         "merge",
