@@ -20,7 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import refuse_endless
 from sqlanon.engines.runner import read_persons
 from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.coarsening import resolve_rules
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import Roles, resolve_roles

@@ -8,7 +8,7 @@ from sqlanon.bounded_files import read_text
 from sqlanon.comparison.workload import AskedQuery, Microdata
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError, SourceError
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
 from sqlanon.sql.user_sql import split_queries
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import DataError
-from sqlanon.estimation.coded_rows import CodedRows, Condition
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.plain_counts import CodedRows, Condition
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal

@@ -18,8 +18,8 @@ from sqlanon.completion.feasible_counts import make_feasible
 from sqlanon.completion.model_rows import ModelRows, Whole, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
-from sqlanon.estimation.randomized.tables import Randomized
-from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimation.randomized import Randomized
+from sqlanon.estimators.channels import ClosedForm
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 

@@ -16,7 +16,7 @@ from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.failures import is_numeric
 from sqlanon.estimation.query_run import Estimator, QueryRun
-from sqlanon.estimation.temporary_tables import relations_of, text_of
+from sqlanon.estimation.release_tables import relations_of, text_of
 from sqlanon.estimators.aggregates import COUNT, Quantile
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, BoolArray, Estimate, IntArray, join_fields
 from sqlanon.plans.templates import Sql, literal

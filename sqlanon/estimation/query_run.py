@@ -16,20 +16,21 @@ from sqlanon.engines.runner import run_steps
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import evaluate_derived
 from sqlanon.estimation.failures import (
+    ANSWER,
+    LINE,
+    SET,
+    MissingValues,
     explained,
     require_finite_measures,
     require_finite_weights,
+    require_memory,
     require_numeric,
     require_readable,
 )
-from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
-from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.release_tables import ReleaseTables
-from sqlanon.estimation.temporary_tables import Steps, inline, listed, text_of
-from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
+from sqlanon.estimation.release_tables import ReleaseTables, Steps, inline, listed, text_of
+from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Pair
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
 from sqlanon.estimators.moments import SelectedValues
-from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Piece, Query, Role

@@ -11,15 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
-from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
+from sqlanon.estimators.aggregates import LinearAggregate, Pair, correlate
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, centre_outcome
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray, join_fields
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
-from sqlanon.estimators.merged_classes import MergedClasses, MergedPosterior
-from sqlanon.estimators.moments import Moments, SelectedValues
-from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.ridge import SHARED_GRID, Posterior
+from sqlanon.estimators.moments import ClassSums, HitSums, Moments, SelectedValues, Summand
+from sqlanon.estimators.ridge import SHARED_GRID, MergedClasses, MergedPosterior, Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again

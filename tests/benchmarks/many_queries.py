@@ -15,7 +15,7 @@ import duckdb
 import sqlanon
 from sqlanon.comparison.workload import Microdata, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.templates import Sql
 
 QUASI = ("age", "gender", "education", "marital_status", "race", "work_class", "country")

@@ -26,7 +26,7 @@ import sqlanon
 from sqlanon.comparison.own_queries import ask
 from sqlanon.comparison.workload import AskedQuery, Microdata, count_truths, draw_queries
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.methods.splu.binomial import large_sums, small_sums
 from sqlanon.plans.templates import Sql, ident, literal
 from tests.oracles import rivals

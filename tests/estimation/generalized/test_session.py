@@ -171,7 +171,7 @@ def test_groups_and_order_are_answered_as_of_other_releases(tmp_path):
 
 
 def test_too_wide_a_question_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.cells.run.LARGEST_ANSWER", 2000)
+    monkeypatch.setattr("sqlanon.estimation.cells.LARGEST_ANSWER", 2000)
     published = {name: {**INTEGER, "low": f"{name}_low", "high": f"{name}_high"} for name in "ab"}
     release = sqlanon.open(write_release(tmp_path / "r", published, [(1, 90, 1, 90, "flu")] * 2))
     with pytest.raises(sqlanon.SqlanonError, match="more than 2,000; ask one column at a time, or coarser"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError, DataError, QueryError, ReleaseError, SqlanonError, UsageError
-from sqlanon.estimation.qit_st.tables import GroupTables
+from sqlanon.estimation.qit_st import GroupTables
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_GROUPS
 from sqlanon.plans.templates import Sql, ident
@@ -362,7 +362,7 @@ def test_no_table_stays_behind(hospital):
 
 
 def test_too_many_values_are_answered_by_uniform(small, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.qit_st.tables.LARGEST_SYSTEM", 3)
+    monkeypatch.setattr("sqlanon.estimation.qit_st.LARGEST_SYSTEM", 3)
     fresh = reopened(small)
     answer = fresh.answer("select count(*) from release where age > 30 and income = 3")
     assert "sensitive values" in answer.attrs["messages"][0]

@@ -9,7 +9,7 @@ import pytest
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import DataError, QueryError, ReleaseError, UsageError
-from sqlanon.estimation.randomized.tables import Randomized
+from sqlanon.estimation.randomized import Randomized
 from sqlanon.estimation.session import Session
 from sqlanon.estimators import OF_RANDOMIZED
 from sqlanon.plans.templates import Sql
@@ -245,7 +245,7 @@ def test_the_iteration_reports_its_turns_and_what_did_not_converge(census, monke
     assert "iterative gives no error bars" in bars
     assert message.startswith("iteration: 12 estimates, ")
     assert answer[["count_std_error", "count_low", "count_high"]].isna().all(axis=None)
-    monkeypatch.setattr("sqlanon.estimation.randomized.run.TOLERANCE", 1e-12)
+    monkeypatch.setattr("sqlanon.estimation.randomized.TOLERANCE", 1e-12)
     answer = census.answer("select count(*) from release where sex = 'M' and job = 3", "iterative")
     assert "1 of 1 estimates had not converged after 10,000 turns: what is left" in answer.attrs["messages"][1]
 
@@ -354,7 +354,7 @@ def test_null_is_a_value():
 
 
 def test_too_much_at_once_is_refused_by_name(census, monkeypatch):
-    monkeypatch.setattr("sqlanon.estimation.randomized.run.LARGEST_ANSWER", 1000)
+    monkeypatch.setattr("sqlanon.estimation.randomized.LARGEST_ANSWER", 1000)
     with pytest.raises(DataError, match="groups and cases x 108 combinations"):
         census.answer("select age, count(*) from release where job = band group by age")
 

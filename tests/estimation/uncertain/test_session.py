@@ -249,7 +249,7 @@ def test_where_all_rows_are_hidden_nothing_is_expected(tmp_path):
 def test_many_values_are_asked_at_once_and_too_many_together_refused(tmp_path, monkeypatch):
     people = [({"a": 2, "b": 2}, (n, -n)) for n in range(200)]
     release = small(tmp_path / "release", {"a": "BIGINT", "b": "BIGINT"}, people)
-    monkeypatch.setattr("sqlanon.estimation.cells.run.LARGEST_ANSWER", 30_000)
+    monkeypatch.setattr("sqlanon.estimation.cells.LARGEST_ANSWER", 30_000)
     frame = release.estimate("SELECT COUNT(*) FROM release WHERE a < 100 AND (b < -50 OR a > 30)")
     assert 0 < frame["certain"][0] < frame["expected"][0] < frame["possible"][0]
     for sql in ("SELECT COUNT(*) FROM release WHERE a > b * b", "SELECT a, COUNT(*) FROM release GROUP BY a"):

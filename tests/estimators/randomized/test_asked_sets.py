@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sqlanon.estimators.randomized.standing_out import NOT_APART, follow, gained, trends
+from sqlanon.estimators.pooling import NOT_APART, follow, gained, trends
 from tests.estimation.randomized.test_session import session_of
 from tests.oracles import decoys
 
@@ -29,7 +29,7 @@ def test_what_lies_far_away_is_believed_and_what_lies_near_is_not():
 
 def test_the_gain_is_the_posterior_of_a_mixture_of_normals():
     """By quadrature: d = θ + noise, θ normal with one of the variances κ S."""
-    from sqlanon.estimators.randomized.standing_out import LIKELY, SIZES
+    from sqlanon.estimators.pooling import LIKELY, SIZES
 
     grid = np.linspace(-80, 80, 400_001)
     for distance in (0.5, 2.0, 5.0):

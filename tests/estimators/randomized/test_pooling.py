@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sqlanon.estimators.closed_form import ClosedForm
-from sqlanon.estimators.randomized.pooling import GRID, Everybody, weighed
+from sqlanon.estimators.channels import ClosedForm
+from sqlanon.estimators.pooling import GRID, Everybody, weighed
 
 
 @pytest.mark.parametrize("strength", [1e-3, 0.2, 0.8])

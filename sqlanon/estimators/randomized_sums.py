@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.closed_form import Joint
+from sqlanon.estimators.channels import Joint
 from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.moments import Moments, SelectedValues
 

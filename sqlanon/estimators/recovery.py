@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate
+from sqlanon.estimators.aggregates import COUNT, SUM, LinearAggregate, Pair, correlate
 from sqlanon.estimators.evidence import (
     NORMAL_QUANTILE,
     Array,
@@ -31,10 +31,8 @@ from sqlanon.estimators.evidence import (
 )
 from sqlanon.estimators.moments import Moments, SelectedValues
 from sqlanon.estimators.one_core import on_one_core
-from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.randomized.pooling import Everybody
-from sqlanon.estimators.randomized.standing_out import NOT_APART, gained
-from sqlanon.estimators.randomized.sums import Sums, Weighted
+from sqlanon.estimators.pooling import NOT_APART, Everybody, gained
+from sqlanon.estimators.randomized_sums import Sums, Weighted
 
 SETS_AT_ONCE = 500_000  # numbers x sets: what a processor's cache holds is several times faster
 # Of several columns: standard errors of the unbiased count in a condition's rows; with more it tells next to nothing,

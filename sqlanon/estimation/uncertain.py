@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.cells.query_parts import QueryParts
-from sqlanon.estimation.cells.tables import CellTables
+from sqlanon.estimation.cells import CellTables, QueryParts
 from sqlanon.estimation.failures import refuse_unsound
-from sqlanon.estimation.temporary_tables import Steps
+from sqlanon.estimation.release_tables import Steps
 from sqlanon.methods.uncertain.read_manifest import described
 from sqlanon.plans.plan import Row, relation_name
 from sqlanon.plans.templates import Sql

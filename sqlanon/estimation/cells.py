@@ -1,26 +1,197 @@
-"""The run of one query over rows whose cells may hold one of several values: uncertain data, and boxes.
+"""Counts of rows whose cells may hold one of several values: what is certain, possible, expected.
 
-The chapter `evidence/cells` counts the rows; here it is said what it is to count, and its figures become answers.
+What boxes and uncertain data have alike is here. Each largest piece of a query that reads one quasi column is a mark of
+that column: its value is found once per candidate. What is left of conditions and keys reads marks; those that share a
+column are one component, others are independent. The chapter `evidence/cells` counts the rows; here it is said what it
+is to count, and its figures become answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError, QueryError
-from sqlanon.estimation.cells.query_parts import split_query
-from sqlanon.estimation.cells.tables import CellTables
-from sqlanon.estimation.memory_need import require_memory
+from sqlanon.estimation.failures import load_readable, require_memory
 from sqlanon.estimation.query_run import LARGEST_ANSWER, Estimator, QueryRun
-from sqlanon.estimation.temporary_tables import Steps, inline, text_of
+from sqlanon.estimation.release_tables import ReleaseTables, Steps, inline, relations_of, text_of
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate
+from sqlanon.methods.uncertain.hierarchy import Hierarchy
 from sqlanon.plans.plan import Row, relation_name
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Comparison, Query
-from sqlanon.sql.user_sql import list_constants
+from sqlanon.sql.user_sql import list_constants, name_column_pieces
+
+if TYPE_CHECKING:
+    from sqlanon.estimation.query_run import QueryRun
+
+QUASI = "quasi_"
+
+
+@dataclass(frozen=True)
+class Component:
+    """Conditions and keys over the marks of some columns; `mixed`: they read parts of the sensitive side too.
+
+    conditions: expression and columns. keys: place among the query's quasi keys, from 1, and expression.
+    keyed: the columns that the keys read.
+    """
+
+    columns: frozenset[int]
+    conditions: tuple[tuple[Sql, frozenset[int]], ...] = ()
+    keys: tuple[tuple[int, Sql], ...] = ()
+    keyed: frozenset[int] = frozenset()
+    mixed: bool = False
+
+    @property
+    def asked_columns(self) -> list[int]:
+        """Return the columns that conditions and keys read: an open cell of these is certain of nothing."""
+        return sorted(self.keyed.union(*(columns for _, columns in self.conditions)))
+
+    @property
+    def values(self) -> dict[str, object]:
+        """Return the component as the chapter of cells takes it.
+
+        open_conditions: each condition with the columns whose open cells may satisfy it. A column that GROUP BY reads
+        is none of them: an open cell is listed under values that it may hold.
+        """
+        return {
+            "columns": sorted(self.columns),
+            "named_keys": self.keys,
+            "mixed": self.mixed,
+            "asked_columns": self.asked_columns,
+            "open_conditions": [(text, sorted(columns - self.keyed)) for text, columns in self.conditions],
+        }
+
+
+@dataclass
+class QueryParts:
+    """The components of a query, and each read column's marks: piece → name."""
+
+    components: list[Component] = field(default_factory=list)
+    marks: dict[int, dict[Sql, str]] = field(default_factory=dict)
+
+    def name_mark(self, column: str, piece: Sql) -> str | None:
+        """Name a piece that reads one column; equal pieces share a name, and the sensitive side has none."""
+        if not column.startswith(QUASI):
+            return None
+        marks = self.marks.setdefault(place_of(column), {})
+        return marks.setdefault(piece, f"mark_{place_of(column)}_{len(marks) + 1}")
+
+    def add(self, one: Component) -> None:
+        """Add a component; those that cannot be evaluated without it become one with it."""
+        # A new component may tie together several that were independent so far.
+        for other in [other for other in self.components if one.columns & other.columns or (one.mixed and other.mixed)]:
+            self.components.remove(other)
+            one = Component(
+                other.columns | one.columns,
+                other.conditions + one.conditions,
+                other.keys + one.keys,
+                other.keyed | one.keyed,
+                other.mixed or one.mixed,
+            )
+        self.components.append(one)
+
+
+def split_query(query: Query) -> QueryParts:
+    """Return the components of a query's conditions and keys that read quasi columns, or nothing (keys)."""
+    parts, keys = QueryParts(), [key for key in query.keys if key.role != "sensitive"]
+    for number, piece in [(0, piece) for piece in query.filters("quasi", "mixed")] + [*enumerate(keys, start=1)]:
+        rest, columns = name_column_pieces(piece.sql, parts.name_mark)
+        places, mixed = frozenset(place_of(name) for name in columns if name.startswith(QUASI)), piece.role == "mixed"
+        if number:
+            parts.add(Component(places, keys=((number, rest),), keyed=places, mixed=mixed))
+        else:
+            parts.add(Component(places, conditions=((rest, places),), mixed=mixed))
+    return parts
+
+
+def place_of(column: str) -> int:
+    """Return the place of a quasi column, from 1, by our name of it."""
+    return int(column.removeprefix(QUASI))
+
+
+class CellTables(ReleaseTables):
+    """Hold the tables that every query over such rows reads.
+
+    hierarchies: of quasi columns, by their places from 1. types: of quasi columns' values, by place. open_places: the
+    columns whose cells may hold values that none of them shows. whole: the relation of all groups, of how many rows
+    each of its persons is, and how many persons a group has. contents: what the tables are read as. refusal: of what
+    is no COUNT(*), which it may name. shown_rows, hidden_rows: rows that show quasi values, and rows of '*'; 0 before
+    the first query.
+    """
+
+    has_errors = False
+    sensitive: str
+    contents: str
+    refusal: str
+    whole: tuple[str, str, str]
+    hierarchies: dict[int, Hierarchy]
+    types: dict[int, Sql]
+    open_places: set[int]
+    shown_rows = 0
+    hidden_rows = 0
+
+    def __init__(self, engine: Engine, tables: Mapping[str, Sql]) -> None:
+        """Take the published tables, when what they hold is known."""
+        names = {f"quasi_{n}": name for n, name in enumerate(self.quasi, start=1)} | {"sensitive": self.sensitive}
+        super().__init__(engine, tables, names)
+        self._is_loaded = False
+        self.relations |= relations_of(self.loading_steps())
+
+    def start(self, query: Query, name: str) -> "QueryRun":
+        """Start the run of a query with COUNT(*)."""
+        return CellRun(self, query)
+
+    def load(self) -> None:
+        """Make the tables at the first call; raise ReleaseError where the published ones are none of this form."""
+        if not self._is_loaded:
+            load_readable(self._load, self.contents)
+            self._is_loaded = True
+
+    def _load(self) -> None:
+        run_steps(self.loading_steps(), self.engine, self._made, look=self._look)
+
+    def _look(self, name: str, row: Row) -> None:
+        """Look at a report of what was loaded."""
+
+    def close(self) -> None:
+        """Drop the temporary tables; they are made again where they are needed again."""
+        super().close()
+        self._is_loaded = False
+
+    # -- columns ---------------------------------------------------------------------------------
+
+    def column(self, place: int, pieces: Sequence[Sql] = ()) -> dict[str, Any]:
+        """Return how the cells of a column are read: `kind`, and what chapters read of such ones.
+
+        pieces: what a query asks of the column.
+        """
+        raise NotImplementedError
+
+    def render_candidates(self, place: int, constants: Sequence[Sql] = ()) -> Sql:
+        """Write the values that cells of a column may hold; constants: what a query compares them with."""
+        return Sql(self.render("evidence/candidates", {}, column=self.column(place), constants=[]))
+
+    def domain(self, column: str) -> Sql:
+        """Return the values that a column's cells, or sets of sensitive values, may hold."""
+        return self.relations["value"] if column == "sensitive" else inline(self.render_candidates(place_of(column)))
+
+    def told(self, comparisons: Sequence[Comparison]) -> list[Comparison]:
+        """Leave out columns whose cells may hold values that none of them shows."""
+        return [one for one in comparisons if one.column == "sensitive" or place_of(one.column) not in self.open_places]
+
+    def name_figures(self, parts: QueryParts, touched: bool) -> Mapping[str, str] | None:
+        """Return what the figures of a count are called in an answer; None: as estimates' intervals are.
+
+        touched: whether sensitive values are read.
+        """
+        return None
+
 
 DIGITS = 9  # decimals: sums of shares are exact to more
 _HIDDEN = (
