@@ -34,7 +34,7 @@ from sqlanon.errors import DataError, UsageError
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source, statements_of
 from sqlanon.plans.templates import columns, literal, order
-from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.sql.source import choose_source
 from sqlanon.sql.view_definitions import Base, View, read_secret, read_view
 from sqlanon.wording import option
 

@@ -15,7 +15,7 @@ from sqlanon.errors import DataError
 from sqlanon.methods import METHODS
 from sqlanon.plans.roles import Roles
 from sqlanon.prose import write_parts
-from sqlanon.sql.sources.queried_source import source_words
+from sqlanon.sql.source import source_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from sqlanon.comparison.workload import AskedQuery, Microdata
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError, SourceError
 from sqlanon.estimation.release_tables import Workspace
-from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
+from sqlanon.sql.exact_query import SourceQuery, write_over_source
 from sqlanon.sql.user_sql import split_queries
 
 if TYPE_CHECKING:

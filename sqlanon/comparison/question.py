@@ -15,7 +15,7 @@ from sqlanon.key import Key
 from sqlanon.methods import METHODS
 from sqlanon.methods.base import Strength
 from sqlanon.removed import removed
-from sqlanon.sql.sources.queried_source import source_of_release
+from sqlanon.sql.source import source_of_release
 from sqlanon.wording import option
 
 USUAL_METHODS = ("anatomy", "robust", "splu", "mondrian")

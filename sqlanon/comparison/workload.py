@@ -11,7 +11,7 @@ from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.source_query import SourceQuery
+from sqlanon.sql.exact_query import SourceQuery
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from sqlanon.errors import UsageError
 from sqlanon.methods.kinds import TEXT_BY_COLUMN, read_texts, refused
 from sqlanon.methods.parameters import verb
 from sqlanon.plans.engines import ENGINES
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
+from sqlanon.sql.source import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

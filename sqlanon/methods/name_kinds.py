@@ -25,8 +25,7 @@ from sqlanon.methods.kinds import (
 from sqlanon.plans import json_schema
 from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
 from sqlanon.plans.plan import Beside
-from sqlanon.sql.sources.queried_source import with_rules
-from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.sql.source import choose_source, with_rules
 from sqlanon.wording import option
 
 

@@ -19,7 +19,7 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import THRESHOLDS, threshold_of
 from sqlanon.publishing.yaml_file import YamlFile
-from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
+from sqlanon.sql.source_select import SourceSelect, read_source_select
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _FIGURES = json_schema.keyed(json_schema.either({"type": "string"}, {"type": "number"}))

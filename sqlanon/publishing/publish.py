@@ -33,7 +33,7 @@ from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
 from sqlanon.releases.verified_write import write_verified
 from sqlanon.risks.given_away import look_at_source
-from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
 

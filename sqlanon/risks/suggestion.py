@@ -21,7 +21,7 @@ from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.risks.given_away import GivenAway
 from sqlanon.risks.question import CheckQuestion, select_columns
-from sqlanon.sql.sources.queried_source import QueriedSource, source_words
+from sqlanon.sql.source import QueriedSource, source_words
 from sqlanon.wording import option
 
 NEARLY_UNIQUE = 0.9  # of the rows have a value that nobody else has

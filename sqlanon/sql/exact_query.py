@@ -1,4 +1,4 @@
-"""Queries that read only what a release holds exactly: they are run as they are, over the release's rows.
+"""Queries that are run as they are: over the rows that a release holds exactly, and over the source.
 
 One rule: every node of the tree is in the grammar's list, every table is the release or a query of WITH, and every
 column is published as it is. What the rows are is written in the place of the release; the rest is the user's tree,
@@ -14,9 +14,11 @@ from sqlglot import exp
 from sqlanon.errors import QueryError
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.grammar import EXACT_CLAUSES, EXACT_FUNCTIONS, EXACT_NODES, NAMED_FUNCTIONS, NODES
+from sqlanon.sql.grammar import CLAUSES, EXACT_CLAUSES, EXACT_FUNCTIONS, EXACT_NODES, NAMED_FUNCTIONS, NODES
+from sqlanon.sql.plainer_query import inline_filters
 from sqlanon.sql.query_pieces import WORDING
-from sqlanon.sql.user_sql import check_form, parse_statement
+from sqlanon.sql.query_reader import parse_query
+from sqlanon.sql.user_sql import check_form, parse_select, parse_statement
 
 RELEASE = "release"
 
@@ -149,3 +151,44 @@ def _name_items(items: Sequence[exp.Expr]) -> list[str]:
 def _name(item: exp.Expr, name: str) -> exp.Expr:
     inner = item.unalias()
     return exp.Alias(this=inner, alias=exp.to_identifier(name, quoted=True))
+
+
+@dataclass(frozen=True)
+class SourceQuery:
+    """One query over the source: its text there, and the columns of its answer, in their order.
+
+    keys: those that tell its rows apart; without any the answer is one row. figures: the others; counts: among these.
+    """
+
+    sql: str
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    figures: tuple[str, ...]
+    counts: frozenset[str]
+
+
+def write_over_source(sql: str, relation: str, quasi: Sequence[str], sensitive: Sequence[str]) -> SourceQuery:
+    """Return a query FROM release as one over a table whose columns have the published names.
+
+    The text is written again from the tree, after every node of it was found in the grammar. Raises QueryError for what
+    is outside the grammar, and for HAVING and LIMIT: which rows these leave depends on the figures.
+    """
+    query = parse_query(sql, quasi, sensitive)
+    if query.having or query.limit is not None:
+        clause = "HAVING" if query.having else "LIMIT"
+        raise QueryError(f"{clause} leaves rows that depend on the figures; compare the query without it")
+    select = inline_filters(parse_select(sql, WORDING, CLAUSES)).copy()
+    table = select.args["from_"].this
+    alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name, quoted=True))
+    source = exp.Table(this=exp.to_identifier(relation, quoted=True), alias=alias)
+    select.set("from_", exp.From(this=source))
+    numbered = {item.name: item.aggregate for item in query.items if item.aggregate is not None}
+    are_counts = [number < len(query.aggregates) and query.aggregates[number].function.counts
+               for number in numbered.values()]  # fmt: skip
+    return SourceQuery(
+        select.sql("duckdb"),
+        tuple(item.name for item in query.items),
+        tuple(item.name for item in query.items if item.aggregate is None),
+        tuple(numbered),
+        frozenset(name for name, is_count in zip(numbered, are_counts, strict=True) if is_count),
+    )

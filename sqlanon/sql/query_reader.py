@@ -16,11 +16,18 @@ from sqlanon.errors import QueryError
 from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, Moment, Quantile
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query, Role
-from sqlanon.sql.composed_aggregates import join_subqueries, split_case, spread_levels
-from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
-from sqlanon.sql.query_names import ResultNames, function_name, function_of, is_aggregate, is_bare_name, reads_aggregate
-from sqlanon.sql.query_pieces import WORDING, PieceWriter
+from sqlanon.sql.plainer_query import inline_filters, join_subqueries, split_case, spread_levels
+from sqlanon.sql.query_pieces import (
+    WORDING,
+    PieceWriter,
+    ResultNames,
+    function_name,
+    function_of,
+    is_aggregate,
+    is_bare_name,
+    reads_aggregate,
+)
 from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
 

@@ -22,7 +22,7 @@ from sqlanon.near_texts import find_near
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.roles import SourceColumns
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

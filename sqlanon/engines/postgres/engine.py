@@ -32,7 +32,7 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.statement import Statement
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.bound_constants import bind_constants
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
+from sqlanon.sql.translate import bind_constants
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 import pytest
 
 from sqlanon.errors import QueryError
-from sqlanon.sql.sources.source_query import write_over_source
+from sqlanon.sql.exact_query import write_over_source
 from tests.databases import database
 
 QUASI, SENSITIVE = ["age", "Se x"], ["disease"]

@@ -10,7 +10,7 @@ import pytest
 import sqlanon
 from sqlanon.errors import QueryError, TargetError, UsageError
 from sqlanon.plans.templates import ident
-from sqlanon.sql.sources.source_select import read_source_select
+from sqlanon.sql.source_select import read_source_select
 from tests.conftest import NASTY_NAMES
 from tests.databases import connect
 from tests.pairs import read_pairs

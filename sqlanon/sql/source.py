@@ -1,10 +1,12 @@
-"""A source that is a query, as far as its text tells: what it reads, and how a command names it."""
+"""What a source is: one that was named, or a query in its place, and how columns were made coarser."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from sqlanon.errors import UsageError
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.templates import Sql
+from sqlanon.wording import option
 
 
 @dataclass(frozen=True)
@@ -68,3 +70,23 @@ def source_words(source: object) -> list[str]:
     if isinstance(source, QueriedSource):
         return ["--query", source.text]
     return [source if isinstance(source, str) else "SOURCE"]
+
+
+NO_SOURCE = f"say what is read: a source, or {option('query', 'SELECT …')}"
+
+
+def choose_source(source: object, query: str | None, dialect: str, needed: str = "", named: str = "a source") -> object:
+    """Return the source that was named, or the query in its place; raise UsageError for both.
+
+    dialect: of the engine that runs it. needed: what to say where neither was given; without it neither may be. named:
+    how a message calls a source.
+    """
+    if source is not None and query is not None:
+        raise UsageError(f"say {named} or {option('query')}, not both")
+    if query is None:
+        if source is None and needed:
+            raise UsageError(needed)
+        return source
+    from sqlanon.sql.source_select import read_source_select  # sqlglot is slow to import
+
+    return read_source_select(query, dialect)

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.errors import QueryError
 from sqlanon.plans.templates import Sql
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
 from sqlanon.sql.user_sql import Wording, check_expression, parse_select, write_expression
 from sqlanon.sql.view_definitions import PATH
 
