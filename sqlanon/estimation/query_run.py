@@ -6,7 +6,6 @@ figures (relation `figure`) in SQL.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +27,8 @@ from sqlanon.estimation.failures import (
     require_readable,
 )
 from sqlanon.estimation.release_tables import ReleaseTables, Steps, inline, listed, text_of
-from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Pair
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
+from sqlanon.estimators.aggregates import LinearAggregate, Pair
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray
 from sqlanon.estimators.moments import SelectedValues
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
-TOGETHER = 1_000_000  # numbers of cells x values x thresholds whose shares are found at once
 Lines = Mapping[str, "Numbers"]  # of moments, as columns
 Estimator = Callable[[Evidence], Estimate]
 Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the fields of its estimates
@@ -272,45 +270,6 @@ class QueryRun:
                 self.correlations[one, other] = correlation
         return self.fill_empty_counts(estimates), self.tell_occurring(inferred[()].rows)
 
-    def prepare_shares(
-        self, present: Array, below: BoolArray | int, chosen: BoolArray, estimate: Estimator
-    ) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
-        """Return the rows that a quantile is of, cells x sets, and what finds shares of them, T x cells x sets.
-
-        present: 1 for those of the chosen values that a quantile is of, n. below: which are at or below each threshold,
-        thresholds x n, or how many thresholds the bucket counts. What finds shares takes the places of T thresholds.
-        """
-        # what counts the hits is made again, by other marks
-        self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
-        whole = self.read_lines()
-        lines, cells = limit_lines(whole, self.under[0]), self.count_answered(whole)
-        if isinstance(below, int):
-            lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
-        asked = self.selected.narrow(chosen)
-        inference = self.infer(lines, cells).about(asked)
-        rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
-        rows = replace(rows, value=np.nan_to_num(rows.value))
-        self.tell_limits(inference.moments.row_count, upper_bound=False)
-
-        def share(places: IntArray) -> Estimate:
-            told = len(places)
-            if isinstance(below, int):
-                measured = LinearAggregate(AVG, 1, present, present)
-                shares = self.infer(cumulate(lines, below, places), cells * told, told).about(asked)
-            else:
-                measured = LinearAggregate(AVG, None, below[places].ravel().astype(float), np.tile(present, told))
-                shares = inference.about(asked.repeat(told))
-            sides = vars(shares.answer(measured, estimate)).values()
-            return Estimate(*(side.reshape(cells, told, -1).transpose(1, 0, 2) for side in sides))
-
-        def share_some(places: IntArray) -> Estimate:
-            if not (len(places) and len(lines["cell"])):
-                return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
-            step = max(1, TOGETHER // max(1, cells * len(asked.code)))
-            return join_fields([share(places[start : start + step]) for start in range(0, len(places), step)], axis=0)
-
-        return rows, share_some
-
     def count_answered(self, lines: Lines) -> int:
         """Return how many cells lines are of: without GROUP BY one, though there may be no line."""
         return int(lines["cell"].max()) + 1 if len(lines["cell"]) else int(not self.quasi_keys)
@@ -446,27 +405,6 @@ def limit_lines(lines: Lines, marks: Sequence[str]) -> Lines:
     for mark in marks:
         lines = choose_lines(lines, lines[mark] == 1)
     return lines
-
-
-def cumulate(lines: Lines, size: int, places: IntArray) -> Lines:
-    """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
-
-    lines: of hits in parts, `bucket` the first of `size` thresholds that is not below. places: of the T that are told.
-    """
-    counted = [name for name in ("shared", "uniform") if name in lines]
-    names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
-    keys = np.stack([lines[name].astype(np.int64) for name in names])
-    different, place = np.unique(keys, axis=1, return_inverse=True)
-    told = len(places)
-    found: dict[str, Numbers] = {name: np.repeat(line, told) for name, line in zip(names, different, strict=True)}
-    found["cell"] = found["cell"] * told + np.tile(np.arange(told), different.shape[1])
-    for source in counted:
-        by_bucket = np.zeros((different.shape[1], size))
-        np.add.at(by_bucket, (place.ravel(), lines["bucket"].astype(np.int64)), lines[source].astype(float))
-        found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), told)
-        found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1)[:, places].ravel()
-    found["positive_uniform_1"] = found["sum_uniform_1"]
-    return found | {"least_1": np.zeros(len(found["cell"])), "largest_1": np.ones(len(found["cell"]))}
 
 
 def weigh_choice(chosen: Piece) -> Piece:
