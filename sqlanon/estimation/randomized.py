@@ -28,13 +28,7 @@ from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
-    from sqlanon.estimation.answered import Answered
     from sqlanon.estimation.query_run import QueryRun
-
-UNLISTED = (
-    "values of {} that no row publishes may belong to somebody all the same: the count is the least; a release with"
-    " `--values list` lists all of them"
-)
 
 
 class Randomized(ReleaseTables):
@@ -135,24 +129,6 @@ class Randomized(ReleaseTables):
     def exact_rows(self, columns: frozenset[str]) -> Sql | None:
         """Return the published rows for quasi columns, which are not randomized."""
         return None if columns & set(self.sensitive) else select_columns(columns, self.tables["data"])
-
-    def ask_exactly(self, sql: str, query: Query | None) -> "Answered | None":
-        """Count the different values of a whole column, too: those that are listed, or the fewest there may be."""
-        from sqlanon.estimation.answered import answer_exactly
-        from sqlanon.sql.exact_query import read_distinct, read_exact
-
-        if (column := read_distinct(sql, self.sensitive)) is None:
-            return super().ask_exactly(sql, query)
-        shown = self.tables.get(f"values_{self.sensitive.index(column) + 1}")
-        rows = shown or self.tables["data"]
-        exact = read_exact(sql, lambda columns: select_columns(columns, rows), self.sensitive, None)
-        assert exact is not None
-        answer = answer_exactly(self, exact, None)
-        if shown is None:
-            frame = answer.df()
-            frame[[f"{frame.columns[0]}_{end}" for end in ("std_error", "high")]] = np.nan
-            answer.messages = answer.warnings = [UNLISTED.format(repr(column))]
-        return answer
 
 
 def _gamma(value: object, column: str) -> int:

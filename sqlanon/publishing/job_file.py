@@ -19,7 +19,8 @@ from sqlanon.plans.json_schema import Schema
 from sqlanon.publishing.release_request import ReleaseRequest, request_of
 from sqlanon.publishing.thresholds import THRESHOLDS, threshold_of
 from sqlanon.publishing.yaml_file import YamlFile
-from sqlanon.sql.source_select import SourceSelect, read_source_select
+from sqlanon.sql.source import QueriedSource
+from sqlanon.sql.source_select import read_source_select
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _FIGURES = json_schema.keyed(json_schema.either({"type": "string"}, {"type": "number"}))
@@ -86,7 +87,7 @@ class _Folder:
             return self.expanded(text)
         return self.place(text) if self.in_schema else self.file(text)
 
-    def query(self, text: str) -> SourceSelect:
+    def query(self, text: str) -> QueriedSource:
         """Read a query; its files lie beside the job."""
         # a value from outside would be read as SQL
         if _VARIABLE.search(text):

@@ -2,23 +2,40 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sqlanon.errors import UsageError
 from sqlanon.plans.coarsening import label_tables
 from sqlanon.plans.templates import Sql
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    from sqlglot import exp
+
 
 @dataclass(frozen=True)
 class QueriedSource:
-    """A query as a source: what its FROM names, as a source is named, in order; its text as it was typed."""
+    """A query as a source: what its FROM names, as a source is named, in order; its text as it was typed.
+
+    dialect: in which it was read, and is written. tree: what was read, a SELECT.
+    """
 
     tables: tuple[str, ...]
     text: str = field(repr=False)
+    dialect: str
+    tree: "exp.Select" = field(repr=False, compare=False)
 
     def write(self, find: Callable[[str], str]) -> Sql:
-        """Return the SQL of the query in brackets; find: the SQL that reads a table or file."""
-        raise NotImplementedError
+        """Return the SQL of the query in brackets, in its dialect; find: the SQL there that reads a table or file."""
+        from sqlanon.sql.source_select import write_source_select
+
+        return write_source_select(self, find)
+
+    def beside(self, folder: str) -> "QueriedSource":
+        """Return the query with paths of files relative to a folder."""
+        from sqlanon.sql.source_select import place_files
+
+        return replace(self, tables=place_files(self, folder))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -21,45 +20,35 @@ _CLAUSES = {"expressions", "distinct", "from_", "joins", "where"}
 _JOINS = {("", ""): "join", ("", "INNER"): "join", ("LEFT", ""): "left join", ("LEFT", "OUTER"): "left join"}
 
 
-@dataclass(frozen=True)
-class SourceSelect(QueriedSource):
-    """A query as it was read; dialect: in which it was read, and is written."""
+def write_source_select(source: QueriedSource, find: Callable[[str], str]) -> Sql:
+    """Write a query that was read, in brackets and in its dialect; find: the SQL there that reads a table or file."""
+    select, names, dialect = source.tree, iter(source.tables), source.dialect
 
-    dialect: str
-    _tree: exp.Select = field(repr=False, compare=False)
+    def item(node: exp.Expr) -> str:
+        if isinstance(node, exp.Star):
+            return "    *"
+        return f"    {write_expression(node.unalias(), dialect=dialect)} as {quote(node.alias_or_name)}"
 
-    def write(self, find: Callable[[str], str]) -> Sql:
-        """Return the SQL of the query in brackets, in its dialect; find: the SQL there that reads a table or file."""
-        select, names = self._tree, iter(self.tables)
-        items = ",\n".join(f"    {self._write_item(item)}" for item in select.expressions)
-        lines = [f"select{' distinct' if select.args.get('distinct') else ''}\n{items}"]
-        for word, table, condition in _joined(select):
-            on = f" on {self._expression(condition)}" if condition is not None else ""
-            lines.append(f"{word} {find(next(names))} as {self._ident(table.alias_or_name)}{on}")
-        where = select.args.get("where")
-        lines += [f"where {self._expression(where.this)}"] if where is not None else []
-        return Sql("(\n{}\n)".format("\n".join(lines)))
+    def quote(name: str) -> str:
+        return exp.to_identifier(name, quoted=True).sql(dialect)
 
-    def beside(self, folder: str) -> "SourceSelect":
-        """Return the query with paths of files relative to a folder."""
-        tables = ((_name(table), _is_path(table)) for _, table, _ in _joined(self._tree))
-        placed = tuple(os.path.normpath(os.path.join(folder, name)) if path else name for name, path in tables)  # noqa: PTH118
-        return replace(self, tables=placed)
-
-    def _write_item(self, item: exp.Expr) -> str:
-        if isinstance(item, exp.Star):
-            return "*"
-        inner = item.unalias()
-        return f"{self._expression(inner)} as {self._ident(item.alias_or_name)}"
-
-    def _expression(self, node: exp.Expr) -> Sql:
-        return write_expression(node, dialect=self.dialect)
-
-    def _ident(self, name: str) -> str:
-        return exp.to_identifier(name, quoted=True).sql(self.dialect)
+    listed = ",\n".join(map(item, select.expressions))
+    lines = [f"select{' distinct' if select.args.get('distinct') else ''}\n{listed}"]
+    for word, table, condition in _joined(select):
+        on = f" on {write_expression(condition, dialect=dialect)}" if condition is not None else ""
+        lines.append(f"{word} {find(next(names))} as {quote(table.alias_or_name)}{on}")
+    if (where := select.args.get("where")) is not None:
+        lines.append(f"where {write_expression(where.this, dialect=dialect)}")
+    return Sql("(\n{}\n)".format("\n".join(lines)))
 
 
-def read_source_select(sql: str, dialect: str = "duckdb") -> SourceSelect:
+def place_files(source: QueriedSource, folder: str) -> tuple[str, ...]:
+    """Return what the FROM of a query names, paths of files relative to a folder."""
+    tables = ((_name(table), _is_path(table)) for _, table, _ in _joined(source.tree))
+    return tuple(os.path.normpath(os.path.join(folder, name)) if path else name for name, path in tables)  # noqa: PTH118
+
+
+def read_source_select(sql: str, dialect: str = "duckdb") -> QueriedSource:
     """Read the query of a source; raise QueryError, naming the piece, for anything outside its grammar.
 
     dialect: of the engine that runs it, in whose words it is read and written.
@@ -72,7 +61,7 @@ def read_source_select(sql: str, dialect: str = "duckdb") -> SourceSelect:
     if dialect == "postgres":  # which folds what is not quoted; all names are quoted when they are written
         for name in select.find_all(exp.Identifier):
             name.set("this", name.name if name.args.get("quoted") else name.name.lower())
-    return SourceSelect(tuple(_name(table) for _, table, _ in _joined(select)), sql, dialect, select)
+    return QueriedSource(tuple(_name(table) for _, table, _ in _joined(select)), sql, dialect, select)
 
 
 def _check(select: exp.Select) -> None:
