@@ -38,16 +38,9 @@ BITS = 62  # conditions of one word
 
 Condition = tuple[str, Sql]  # a column and a condition over it
 Question = Sequence[Condition]
+# as the engine gives them, a line for each cell and number of it that has any: both, and sums by name
+CellSums = tuple[IntArray, IntArray, Mapping[str, Array]]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class CellSums:
-    """Sums as the engine gives them: a line for each cell and number of it that has any. sums: by name."""
-
-    cell: IntArray
-    code: IntArray
-    sums: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -69,11 +62,12 @@ class Cells:
 
     def add_up(self, lines: CellSums, width: int) -> dict[str, Array]:
         """Return the sums over the cells that each question counts, questions x width."""
-        cells, place = np.unique(lines.cell, return_inverse=True)
-        by_cell = {name: np.zeros((len(cells), width)) for name in lines.sums}
-        for name, line in lines.sums.items():
-            by_cell[name][place, lines.code] = line
-        totals = {name: np.zeros((self.count, width)) for name in lines.sums}
+        cell, code, sums = lines
+        cells, place = np.unique(cell, return_inverse=True)
+        by_cell = {name: np.zeros((len(cells), width)) for name in sums}
+        for name, line in sums.items():
+            by_cell[name][place, code] = line
+        totals = {name: np.zeros((self.count, width)) for name in sums}
         step = max(1, MOST_MARKS // max(len(cells), 1))
         with on_one_core():
             for start in range(0, self.count, step):
@@ -88,9 +82,9 @@ class Cells:
         last = self.holds[-1] if self.holds else np.ones((self.count, 1), dtype=bool)
         begin, digit = np.divmod(cell, last.shape[1])
         if len(np.unique(begin)) * last.shape[1] > 2 * MOST_SUMS:
-            return self.add_up(CellSums(cell, np.zeros_like(cell), {"rows": rows}), 1)["rows"][:, 0]
+            return self.add_up((cell, np.zeros_like(cell), {"rows": rows}), 1)["rows"][:, 0]
         first = replace(self, holds=self.holds[:-1])
-        by_digit = first.add_up(CellSums(begin, digit, {"rows": rows}), last.shape[1])["rows"]
+        by_digit = first.add_up((begin, digit, {"rows": rows}), last.shape[1])["rows"]
         return np.asarray((by_digit * last).sum(axis=1))
 
     def _mark(self, cells: IntArray, some: slice) -> Array:
@@ -270,26 +264,18 @@ def read_plain_counts(queries: Sequence[str], parse: Callable[[str], Query]) -> 
     """Yield the place of each text that is such a query, with what it asks; what cannot be read is left to others."""
     for place, text in enumerate(queries):
         try:
-            plain_count = read_plain_count(parse(text))
+            query = parse(text)
         except QueryError:
             continue
-        if plain_count is not None:
-            yield place, plain_count
-
-
-def read_plain_count(query: Query) -> PlainCount | None:
-    """Return a query as one of many that are answered together; None for any other."""
-    whole = not (query.grouped or query.keys or query.parts or query.derived or query.having)
-    if not whole or query.limit is not None or query.aggregates != (Aggregate(COUNT),):
-        return None
-    conditions: list[Condition] = []
-    for piece in query.filters("constant", "quasi", "mixed"):
-        columns = set(_COLUMN.findall(piece.sql))  # a text that names another column makes two: answered alone
-        if piece.role != "quasi" or len(columns) != 1:
-            return None
-        conditions.append((columns.pop(), piece.sql))
-    sensitive = tuple(piece.sql for piece in query.filters("sensitive"))
-    return PlainCount(query, tuple(conditions), sensitive)
+        whole = not (query.grouped or query.keys or query.parts or query.derived or query.having)
+        if not whole or query.limit is not None or query.aggregates != (Aggregate(COUNT),):
+            continue
+        pieces = query.filters("constant", "quasi", "mixed")
+        # a text that names another column makes two: answered alone
+        read = [set(_COLUMN.findall(piece.sql)) for piece in pieces]
+        if all(piece.role == "quasi" and len(columns) == 1 for piece, columns in zip(pieces, read, strict=True)):
+            conditions = tuple((columns.pop(), piece.sql) for piece, columns in zip(pieces, read, strict=True))
+            yield place, PlainCount(query, conditions, tuple(piece.sql for piece in query.filters("sensitive")))
 
 
 def choose_values(space: Workspace, value_count: int, queries: Sequence[PlainCount]) -> BoolArray:
@@ -324,7 +310,7 @@ TOLD_OF = 512  # queries whose constants are looked for at once
 def answer_of_groups(
     loaded: "GroupTables", counts: Iterable[tuple[int, PlainCount]], name: str, estimate: "Estimator"
 ) -> "dict[int, Answered]":
-    """Answer plain counts (`read_plain_count`) of a release that does not have many classes, by their places.
+    """Answer plain counts of a release that does not have many classes, by their places.
 
     Each is answered as it would be alone; the hits of all that read the same columns are counted in one pass.
     """
@@ -352,9 +338,8 @@ def answer_of_groups(
         code = lines["code"].astype(np.int64)
         if by_class:  # classes are numbered from -1
             code += (lines["class"].astype(np.int64) + 1) * values
-        return CellSums(
-            lines["cell"].astype(np.int64), code, {each: lines[each].astype(float) for each in ("shared", "uniform")}
-        )
+        sums = {each: lines[each].astype(float) for each in ("shared", "uniform")}
+        return lines["cell"].astype(np.int64), code, sums
 
     def answer(counted: "Sequence[tuple[PlainCount, dict[str, Array]]]") -> "list[Answered]":
         answers = list["Answered"]()

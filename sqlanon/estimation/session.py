@@ -212,7 +212,8 @@ class Session:
         name, _, _, loaded, query = self._find(sql, estimator)
         exact = read_exactly(loaded, sql, query)
         if exact is not None:
-            return write_exact_script(loaded, exact.sql)
+            answer = loaded.engine.text(Statement("answer", exact.sql, "query"))
+            return f"{HEAD.format(loaded.engine.dialect)} {ANSWER}\n\n{answer};\n"
         return write_script(loaded, self.statements(sql, name), name)
 
     def close(self) -> None:
@@ -235,11 +236,6 @@ end as damaged_groups
 from (
 {query}
 ) as soundness"""
-
-
-def write_exact_script(space: Workspace, sql: str) -> str:
-    """Return the script of a query that the release answers exactly: the query itself over its files."""
-    return f"{HEAD.format(space.engine.dialect)} {ANSWER}\n\n{space.engine.text(Statement('answer', sql, 'query'))};\n"
 
 
 def write_script(space: Workspace, statements: Sequence[tuple[str, str]], estimator: str) -> str:
