@@ -50,12 +50,13 @@ class QueryRun:
 
     A form says how hits are counted (`counting_steps`), what lines of moments say (`infer`), and how much is held.
     SELECTING: the roles of the conditions that select sensitive values. counts_values: whether values are published
-    with their rows. held: numbers held at once, by measurement: of a value in a
-    cell and case, of each measure beside every line and value, and copies of the lines that are read.
+    with their rows. asks_logs: whether the variance of a product does. held: numbers held at once, by measurement: of
+    a value in a cell and case, of each measure beside every line and value, and copies of the lines that are read.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
     counts_values = False
+    asks_logs = False
     held: tuple[int, int, int]
 
     def __init__(self, loaded: ReleaseTables, query: Query) -> None:
@@ -77,7 +78,9 @@ class QueryRun:
         pairs = {(derived.read[0], derived.read[1]) for derived in query.derived if derived.is_pair}
         self.pairs = {pair: self._multiply(*pair) for pair in sorted(pairs)}  # of aggregates that an expression reads
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
-        self.measures = list(dict.fromkeys([*measures, *filter(None, self.pairs.values())]))
+        # of a product, which variance asks how far its factors go together
+        logs = [log_size(agg.argument) for agg in query.aggregates if agg.argument and agg.times and self.asks_logs]
+        self.measures = list(dict.fromkeys(filter(None, [*measures, *self.pairs.values(), *logs])))
         made = ("asked", "hit", "figure", "point", *(["possible"] if query.parts else []))
         self.relations = dict(loaded.relations) | {name: relation_name(loaded.prefix, name) for name in made}
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
@@ -352,7 +355,8 @@ class QueryRun:
         # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
         weight = np.ones(int(selection.sum())) if times is None else weights[times.sql][selection]
         present = (~np.isnan(weight)).astype(float)
-        return LinearAggregate(function, self._number_measure(piece), np.nan_to_num(weight), present), selection
+        log = self._number_measure(log_size(piece) if piece and aggregate.times and self.asks_logs else None)
+        return LinearAggregate(function, self._number_measure(piece), np.nan_to_num(weight), present, log), selection
 
     def _number_measure(self, piece: Piece | None) -> int | None:
         """Return the number of what is measured on rows, None for nothing."""
@@ -405,6 +409,12 @@ def limit_lines(lines: Lines, marks: Sequence[str]) -> Lines:
     for mark in marks:
         lines = choose_lines(lines, lines[mark] == 1)
     return lines
+
+
+def log_size(argument: Piece) -> Piece:
+    """Return ln |e| of an argument, NULL for 0."""
+    size = f"abs(cast({argument.sql} as double))"
+    return Piece(argument.role, Sql(f"(case when {size} > 0 then ln({size}) end)"))
 
 
 def weigh_choice(chosen: Piece) -> Piece:

@@ -153,7 +153,7 @@ class PublishedRun(QueryRun):
     values.
     """
 
-    held = (12, 12, 1)
+    held, asks_logs = (12, 12, 1), True
 
     def __init__(self, loaded: Randomized, query: Query, estimator: str) -> None:
         """Place the query's relations; nothing runs yet."""

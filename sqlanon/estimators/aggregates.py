@@ -21,13 +21,14 @@ class LinearAggregate:
 
     function: what it makes of them. number: of the measured expression e over rows; None: every hit counts 1.
     weights: w of the selected values, length n, 0 for NULL: of a product what e is multiplied by, else 1 beside a
-    number. present: 1 where w is not NULL, else 0.
+    number. present: 1 where w is not NULL, else 0. log: the number of ln |e|, of a product whose variance asks for it.
     """
 
     function: "Function"
     number: int | None
     weights: Array
     present: Array
+    log: int | None = None
 
     @property
     def degree(self) -> int:

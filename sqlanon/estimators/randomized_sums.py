@@ -4,7 +4,7 @@ Axes: C cells, K cases, V combinations of published values of the columns read, 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import combinations_with_replacement
 
@@ -16,6 +16,7 @@ from sqlanon.estimators.evidence import Array
 from sqlanon.estimators.moments import Moments, SelectedValues
 
 ENDS = ((np.min, -np.inf), (np.max, np.inf))
+LEAST_SPREAD = 1e-9  # of scores, and of a squared slope
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,8 @@ class Sums:
             if other and not alike:
                 spread = self.closed.spread(pulled[one], pulled[other])
             terms.append(self._term(spread, measured, parts[one].degree + parts[other].degree, one == other))
+        if self.derived and measured.log is not None:
+            terms[0] = np.maximum(terms[0], self._vary_together(parts[0].weights[0], measured))
         if len(parts) == 1:
             steps = np.ptp(pulled[0], axis=1)
             return np.maximum(terms[0], 0.0), none, none, none + (steps if measured.function.counts else 0.0)
@@ -147,6 +150,35 @@ class Sums:
             return np.asarray(covariance)
         total = solved.sum(axis=1)[:, None]
         return np.clip(covariance, total * spread.min(axis=1), total * spread.max(axis=1))
+
+    def _vary_together(self, weights: Array, measured: LinearAggregate) -> Array:
+        """Return the variance of Σ w e, C x J, where e goes with w; 0 where it does not.
+
+        Who has most of e may have the largest w, and publishes mostly another: what is solved of the squares of e then
+        misses what the sum misses. So e² is taken to go with w as exp(2 b z) does, z the normal score of w, b the slope
+        of ln |e|, which all rows tell alike, as far as it is more than chance. weights: w, J x V.
+        """
+        from scipy.special import ndtri  # slow to load, and few answers need it
+
+        scores = np.empty_like(weights)
+        for score, line in zip(scores, weights, strict=True):
+            _, place = np.unique(line, return_inverse=True)
+            mass = np.bincount(place, self.mass)
+            score[:] = ndtri(np.clip(np.cumsum(mass) - mass / 2, 1e-6, 1 - 1e-6))[place]
+        scores -= (scores @ self.mass)[:, None]
+        size = np.maximum(scores**2 @ self.mass, LEAST_SPREAD)
+        log = replace(measured, number=measured.log)
+        counts, sums, squares = (self.published(log, degree, 0) for degree in range(3))
+        rows = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+        mean = sums.sum(axis=1, keepdims=True) / rows
+        variance = np.maximum(squares.sum(axis=1, keepdims=True) / rows - mean**2, 0.0)
+        slope = self.closed.solved(sums - mean * counts) @ scores.T / rows / size
+        spread, chance = (self.closed.spread(each, each) for each in map(self.closed.pulled, (weights, scores)))
+        chance = variance / rows * (chance @ self.mass) / size**2
+        kept = np.clip(1 - chance / np.maximum(slope**2, LEAST_SPREAD), 0.0, 1.0)
+        tilted = self.mass * np.exp(np.clip(2 * (kept * slope)[:, :, None] * scores, -500.0, 500.0))
+        each = np.einsum("cjv,jv->cj", tilted, spread) / tilted.sum(axis=2)
+        return np.asarray(self.published(measured, 2, 0).sum(axis=1)[:, None] * each * (kept > 0))
 
     def _count_variance(self, part: Weighted, measured: LinearAggregate) -> tuple[Array, Array, Array]:
         """Hold the published count f' in q to be random as well: each row of a value w adds u_v φ + d_v, where

@@ -243,7 +243,7 @@ class Recovery:
             "square_uniform_0": square - 2 * centre * total + centre**2 * count,
         }  # fmt: skip
         counted = replace(self, sums=replace(self.sums, moments=replace(self.moments, columns=columns)))
-        return counted, LinearAggregate(SUM, 0, measured.weights, measured.present), centre[:, 0]
+        return counted, replace(measured, function=SUM, number=0), centre[:, 0]
 
     def _draw(self, measured: LinearAggregate, unbiased: Array, error: Array) -> tuple[Array, Array, BoolArray]:
         """Return a count, or a sum about its mean, its variance, and whether the unbiased answer tells anything, C x J.
