@@ -15,7 +15,7 @@ from sqlanon.estimation.failures import ENDLESS, MissingValues, explained, requi
 from sqlanon.estimation.release_tables import inline
 from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.plans.templates import ident
-from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.aggregate_query import INTERVAL, Query
 from sqlanon.sql.exact_query import ExactQuery, read_exact
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 OVER_NO_ROW = "{columns}: {count} of {answers} answers are empty, for SUM, AVG and quantiles over no row are NULL"
 NO_ERROR_BAR = "{columns}: {estimator} gives no error bars, for its error is a bias that the release does not tell"
-ENDS = ("std_error", "low", "high")
 BIASED = ("uniform", "iterative")  # estimators that know no error of theirs
+_LARGEST = "cast(1.7976931348623157e308 as double)"
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Answered:
         Of each aggregate x there are columns x_std_error, x_low, x_high as well.
         """
         names = list(self.columns.keys())
-        measured = [name for name in names if {f"{name}_{end}" for end in ENDS} <= set(names)]
+        measured = [name for name in names if {f"{name}_{end}" for end in INTERVAL} <= set(names)]
         empty, bare = dict[int, list[str]](), list[str]()
         for name in measured:
             missing = self.tell_missing(name)
@@ -83,9 +83,6 @@ class Answered:
         frame = columns if isinstance(columns, pd.DataFrame) else pd.DataFrame(dict(columns))
         frame.attrs["messages"], frame.attrs["warnings"] = list(self.messages), list(self.warnings)
         return frame
-
-
-_LARGEST = "cast(1.7976931348623157e308 as double)"
 
 
 def read_exactly(loaded: "ReleaseTables", sql: str, query: Query | None) -> ExactQuery | None:

@@ -8,7 +8,7 @@ is to count, and its figures become answers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,10 +27,15 @@ from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Comparison, Query
 from sqlanon.sql.user_sql import list_constants, name_column_pieces
 
-if TYPE_CHECKING:
-    from sqlanon.estimation.query_run import QueryRun
-
 QUASI = "quasi_"
+DIGITS = 9  # decimals: sums of shares are exact to more
+_HIDDEN = (
+    "{:,} rows are hidden behind '*': possible for every condition on quasi columns, certain for none, expected as the"
+    " share among the other rows"
+)
+_INNER = "{} is no value of {} but a node above several: no row equals it; name the values below it"
+ANSWER_ARRAYS = 25  # numbers that are held at once of a cell and set, by measurement
+_WIDE = "the query tells {:,} combinations of alternatives apart, more than {:,}; ask one column at a time, or coarser"
 
 
 @dataclass(frozen=True)
@@ -191,16 +196,6 @@ class CellTables(ReleaseTables):
         touched: whether sensitive values are read.
         """
         return None
-
-
-DIGITS = 9  # decimals: sums of shares are exact to more
-_HIDDEN = (
-    "{:,} rows are hidden behind '*': possible for every condition on quasi columns, certain for none, expected as the"
-    " share among the other rows"
-)
-_INNER = "{} is no value of {} but a node above several: no row equals it; name the values below it"
-ANSWER_ARRAYS = 25  # numbers that are held at once of a cell and set, by measurement
-_WIDE = "the query tells {:,} combinations of alternatives apart, more than {:,}; ask one column at a time, or coarser"
 
 
 class CellRun(QueryRun):

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 DIRECTIONS = 48  # points on the rim, beside those where f is steepest
 SIDES = np.array([[1.0, 1.0], [1.0, -1.0]])  # the ellipse's axes: two estimates rise together, or one against the other
 ALONG = 25  # points along one interval
+LARGEST_POINTS = 5_000_000  # answers x points x aggregates
+_NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
+_ENDLESS = "{} of {} intervals of {} are left open: the expression has no value for all that its aggregates may be"
+_BOUND = "the errors of {} aggregates that {} reads go together in a way that is not followed: its error is a bound"
 
 
 @dataclass(frozen=True)
@@ -115,10 +119,6 @@ def _complete(estimates: Estimates, slopes: Array) -> Array:
     )
 
 
-LARGEST_POINTS = 5_000_000  # answers x points x aggregates
-_NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
-_ENDLESS = "{} of {} intervals of {} are left open: the expression has no value for all that its aggregates may be"
-_BOUND = "the errors of {} aggregates that {} reads go together in a way that is not followed: its error is a bound"
 Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, with cell and set_number
 
 
@@ -190,7 +190,7 @@ def _gather(run: "QueryRun", derived: Derived, figure: Figures) -> Estimates:
         for field in ("value", "centre", "std_error", "low", "high")
     )
     error = np.where(np.isnan(value), 0.0, error)
-    known = run.correlations.get((derived.read[0], derived.read[-1])) if derived.is_pair else None
+    known = run.correlations.get((derived.read[0], derived.read[-1])) if len(derived.read) == 2 else None
     correlation = np.nan if known is None else known[figure["cell"], figure["set_number"]]
     # an exact figure has no error that could go with another's
     several = (error != 0).sum(axis=1) > 1

@@ -35,10 +35,29 @@ from sqlanon.wording import option
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
-    from sqlanon.sql.aggregate_query import Comparison
 
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
 ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
+_NO_FUNCTION = re.compile(
+    r"No function matches the given name and argument types '(?P<name>[^'(]+)\((?P<types>[^']*)\)'"
+)
+_NO_ARGUMENTS = re.compile(r"(?:Macro|Function) (?P<name>\w+)\(\) does not support the supplied arguments")
+_KIND_OF_ERROR = re.compile(r"^\w+ Error: ")
+_CAUSES = {  # what an engine of ours says of a value, in its words
+    "cannot be read as what its column holds": "a value cannot be converted",
+    "larger than what its column": "a value is out of range",
+    "cannot read a value": "a value is none that a function takes",
+}
+MOST_COMPARED = 2_000  # a misspelt text is compared with at most so many published ones
+LOOKED_FOR = 200  # constants that are looked for by one query
+MOST_SENTENCES = 5  # about constants of one query: of more, the number alone is said
+MOST_NAMED = 6  # values of a column, up to which all are named
+LONGEST = 60  # letters of a value that a message shows
+_TEXTS = ("VARCHAR", "BOOLEAN", "ENUM")
+ALWAYS = 256_000_000  # bytes that any answer may hold beside the engine, however little its limit leaves
+NUMBER = 8  # bytes
+UNIFORM_FITS = f"{option('estimator', 'uniform')} solves nothing and takes less"
+LINE, ANSWER, SET = 6, 15, 8  # numbers of a line that is read, of an answer, of a value in one of several sets
 
 
 def is_numeric(sql_type: str) -> bool:
@@ -134,18 +153,6 @@ def refuse_unsound(row: Mapping[str, Any]) -> None:
         )
 
 
-_NO_FUNCTION = re.compile(
-    r"No function matches the given name and argument types '(?P<name>[^'(]+)\((?P<types>[^']*)\)'"
-)
-_NO_ARGUMENTS = re.compile(r"(?:Macro|Function) (?P<name>\w+)\(\) does not support the supplied arguments")
-_KIND_OF_ERROR = re.compile(r"^\w+ Error: ")
-_CAUSES = {  # what an engine of ours says of a value, in its words
-    "cannot be read as what its column holds": "a value cannot be converted",
-    "larger than what its column": "a value is out of range",
-    "cannot read a value": "a value is none that a function takes",
-}
-
-
 @contextmanager
 def explained(values: "MissingValues", comparisons: Sequence["Comparison"]) -> Iterator[None]:
     """Say in the block why a query fails in the engine, in words of ours; what is worded for users passes as it is.
@@ -193,14 +200,6 @@ def _say_plainly(text: str) -> str:
 
 def _publish_names(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda match: names.get(match[0], match[0]), text)
-
-
-MOST_COMPARED = 2_000  # a misspelt text is compared with at most so many published ones
-LOOKED_FOR = 200  # constants that are looked for by one query
-MOST_SENTENCES = 5  # about constants of one query: of more, the number alone is said
-MOST_NAMED = 6  # values of a column, up to which all are named
-LONGEST = 60  # letters of a value that a message shows
-_TEXTS = ("VARCHAR", "BOOLEAN", "ENUM")
 
 
 class MissingValues:
@@ -297,14 +296,6 @@ def _unquote(constant: Sql) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-ALWAYS = 256_000_000  # bytes that any answer may hold beside the engine, however little its limit leaves
-NUMBER = 8  # bytes
-UNIFORM_FITS = f"{option('estimator', 'uniform')} solves nothing and takes less"
-
-
-LINE, ANSWER, SET = 6, 15, 8  # numbers of a line that is read, of an answer, of a value in one of several sets
 
 
 def require_memory(engine: Engine, fixed: float, cells: int = 1, each: float = 0.0, remedy: str = "") -> None:

@@ -31,8 +31,6 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.user_sql import list_constants
 
 if TYPE_CHECKING:
-    from sqlanon.estimation.answered import Answered
-    from sqlanon.estimation.plain_counts import PlainCount
     from sqlanon.estimation.query_run import Estimator
 
 _LARGEST = {"DOUBLE": "1e300", "FLOAT": "3.4e38"}  # numbers whose values may be infinite, or NaN
@@ -41,6 +39,9 @@ _COMPARISONS = (
     exp.Is,
 )  # fmt: skip
 _WHOLE = re.compile(r"(TINY|SMALL|BIG)?INT(EGER)?|U(TINY|SMALL)INT|UINTEGER")
+MOST_POINTS = 1_000_000  # of a range that is read point by point
+MOST_HELD = 4_000_000  # different boxes x sensitive values that leave the engine at once
+CHUNK = 32  # queries that are answered at once
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,6 @@ def compares_alone(condition: Sql) -> bool:
     sides = [side.unnest() for side in node.iter_expressions()]
     plain = all(isinstance(side, exp.Column) or not side.find(exp.Column) for side in sides)
     return plain and isinstance(node, _COMPARISONS)
-
-
-MOST_POINTS = 1_000_000  # of a range that is read point by point
 
 
 class BoxTables(CellTables):
@@ -186,8 +184,6 @@ class BoxTables(CellTables):
         return answer_boxes(self, plain)
 
 
-MOST_HELD = 4_000_000  # different boxes x sensitive values that leave the engine at once
-CHUNK = 32  # queries that are answered at once
 Boxes = tuple[dict[int, IntArray], sparse.csr_array]  # the cells of B boxes by column, and their rows by value, B x V
 Held = tuple[Array, BoolArray, BoolArray]  # of the cells of a column (Q columns): shares, and whether all or any holds
 

@@ -26,7 +26,6 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Query
 
 if TYPE_CHECKING:
-    from sqlanon.estimation.answered import Answered
     from sqlanon.estimation.qit_st import GroupTables
     from sqlanon.estimation.query_run import Estimator
 
@@ -41,6 +40,11 @@ Question = Sequence[Condition]
 # as the engine gives them, a line for each cell and number of it that has any: both, and sums by name
 CellSums = tuple[IntArray, IntArray, Mapping[str, Array]]
 T = TypeVar("T")
+FEW = 8  # queries that are answered sooner alone
+_COLUMN = re.compile(r"quasi_\d+")
+MOST_VALUES = 4_000  # values of all classes: of more, queries are answered one by one
+CHUNK = 64  # queries whose answers are laid out at once
+TOLD_OF = 512  # queries whose constants are looked for at once
 
 
 @dataclass(frozen=True)
@@ -247,10 +251,6 @@ def tell_holding(space: Workspace, domain: Sql, size: int, conditions: Sequence[
     return holds
 
 
-FEW = 8  # queries that are answered sooner alone
-_COLUMN = re.compile(r"quasi_\d+")
-
-
 @dataclass(frozen=True)
 class PlainCount:
     """One such query, what it asks of quasi columns, and of the sensitive one."""
@@ -300,11 +300,6 @@ def answer_in_chunks(
             answers = answer([query for _, query in chunk])
             answers_by_place |= zip([place for place, _ in chunk], answers, strict=True)
     return answers_by_place
-
-
-MOST_VALUES = 4_000  # values of all classes: of more, queries are answered one by one
-CHUNK = 64  # queries whose answers are laid out at once
-TOLD_OF = 512  # queries whose constants are looked for at once
 
 
 def answer_of_groups(

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from sqlanon.estimation.answered import Answered
     from sqlanon.estimation.plain_counts import PlainCount
-    from sqlanon.estimation.query_run import Estimator, QueryRun
     from sqlanon.estimators.class_systems import ClassSystems, ReleaseClass
     from sqlanon.estimators.sets import PlacedValues
 
@@ -38,6 +37,19 @@ TOO_MANY_TOGETHER = (
 FACTS = (
     "people have several values each: somebody counts once for each of the values that are asked for together; how many"
     " people have any of them is published nowhere"
+)
+TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
+UPPER_BOUND = (
+    "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair: standard"
+    " errors and intervals are upper bounds"
+)
+UNSOLVED = (
+    "{:,.0f} of {:,.0f} rows are of classes too many to solve together with the largest ones: answered by uniform,"
+    " their part of intervals as if values were dealt to rows at random"
+)
+LEFT_OUT = (
+    "the release leaves out {:,} of {:,.0f} rows: answers count those published, intervals reach as far as rows like"
+    " those of its smallest classes may take them, which is only a bound"
 )
 
 
@@ -190,9 +202,9 @@ class GroupTables(ReleaseTables):
         if count > LARGEST_SYSTEM:
             return None
         values = self.engine.frame(self._class_texts[0])
-        numbers = choose_classes(values, count, MOST_KEPT)
+        numbers, held = choose_classes(values, count, MOST_KEPT)
+        require_memory(self.engine, held, remedy=UNIFORM_FITS)
         chosen = values[values["class"].isin(numbers)]
-        require_memory(self.engine, count_numbers(chosen, count), remedy=UNIFORM_FITS)
         self.unsolved_rows = float(values.loc[values["class"] >= 0, "row_count"].sum() - chosen["row_count"].sum())
         self.place_of_class = np.full(int(values["class"].max()) + 2, len(numbers))
         self.place_of_class[numbers + 1] = np.arange(len(numbers))
@@ -253,32 +265,24 @@ def read_signature(manifest: Mapping[str, Any]) -> list[str]:
     return [f"quasi_{number}" for number, name in enumerate(quasi, start=1) if name in read]
 
 
-def choose_classes(values: "pd.DataFrame", value_count: int, most_kept: int) -> IntArray:
+def choose_classes(values: "pd.DataFrame", value_count: int, most_kept: int) -> tuple[IntArray, float]:
     """Choose the classes to solve: those of one signature (>= 0), the largest first, as far as memory allows.
 
     values: a row per class and value, with the class's groups. A class keeps rank (n + k) numbers: its eigenvectors,
-    at most as many as it has values and groups, over its n values and the k that classes share.
+    at most as many as it has values and groups, over its n values and the k that classes share. Return with them about
+    how many numbers are held at once while they are read and prepared.
     """
     from sqlanon.estimators.class_systems import MOST_SHARED
 
     classes = values[values["class"] >= 0].groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
     classes = classes.sort_values("groups", ascending=False, kind="stable")
-    rank = np.minimum(classes["n"], classes["groups"])
-    memory = (rank * (classes["n"] + min(value_count, MOST_SHARED))).cumsum()
-    return np.sort(classes.index[memory <= most_kept].to_numpy(dtype=np.int64))
-
-
-def count_numbers(values: "pd.DataFrame", value_count: int) -> float:
-    """Return about how many numbers are held at once while the classes with these values are read and prepared."""
-    from sqlanon.estimators.class_systems import MOST_SHARED
-
-    classes = values.groupby("class").agg(n=("code", "size"), groups=("groups", "first"))
-    size, shared = classes["n"], np.minimum(classes["n"], MOST_SHARED)
-    vectors = np.minimum(size, classes["groups"]) * (size + min(value_count, MOST_SHARED))
+    classes["kept"] = np.minimum(classes["n"], classes["groups"]) * (classes["n"] + min(value_count, MOST_SHARED))
+    chosen = classes[classes["kept"].cumsum() <= most_kept]
     # S as it is read and by class, and as a matrix, of one class at a time; of one place of t2 (another is made when a
     # question needs it) a factor, lines, what passes through them, and what they say of shared values
-    read = 2 * size**2 + 3 * vectors + shared**2
-    return float(read.sum() + 3 * (size**2).max() + 5 * len(classes) * value_count) if len(classes) else 0.0
+    read = 2 * chosen["n"] ** 2 + 3 * chosen["kept"] + np.minimum(chosen["n"], MOST_SHARED) ** 2
+    largest = float(chosen["n"].max() ** 2) if len(chosen) else 0.0
+    return np.sort(chosen.index.to_numpy(dtype=np.int64)), read.sum() + 3 * largest + 5 * len(chosen) * value_count
 
 
 def read_classes(values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[ReleaseClass]":
@@ -291,26 +295,10 @@ def read_classes(values: "pd.DataFrame", products: "pd.DataFrame") -> "Iterator[
     for number, class_values in values.sort_values("code").groupby("class"):
         codes, totals = class_values["code"].to_numpy(dtype=np.int64), class_values["row_count"].to_numpy(dtype=float)
         row, column = (np.searchsorted(codes, by_class[number][name]) for name in ("code", "other_code"))
-        numbers, apart = by_class[number]["product_sum"].to_numpy(dtype=float), row != column
-        shape = (len(codes), len(codes))
-        lower = sparse.csr_array((numbers, (row, column)), shape)
-        upper = sparse.csr_array((numbers[apart], (column[apart], row[apart])), shape)
-        yield ReleaseClass(codes, (lower + upper).tocsr(), totals, int(class_values["groups"].iloc[0]))
-
-
-TOO_MANY_VALUES = f"the release has more than {LARGEST_SYSTEM} sensitive values: answered by uniform"
-UPPER_BOUND = (
-    "the condition joins quasi and sensitive columns in a way whose cases are not followed pair by pair: standard"
-    " errors and intervals are upper bounds"
-)
-UNSOLVED = (
-    "{:,.0f} of {:,.0f} rows are of classes too many to solve together with the largest ones: answered by uniform,"
-    " their part of intervals as if values were dealt to rows at random"
-)
-LEFT_OUT = (
-    "the release leaves out {:,} of {:,.0f} rows: answers count those published, intervals reach as far as rows like"
-    " those of its smallest classes may take them, which is only a bound"
-)
+        numbers = by_class[number]["product_sum"].to_numpy(dtype=float)
+        lower = sparse.csr_array((numbers, (row, column)), (len(codes), len(codes)))
+        whole = lower + lower.T - sparse.diags_array(lower.diagonal())
+        yield ReleaseClass(codes, whole.tocsr(), totals, int(class_values["groups"].iloc[0]))
 
 
 class GroupRun(QueryRun):

@@ -75,8 +75,10 @@ class QueryRun:
             tuple(f"flag_{n}" for n, one in enumerate(self.limits, start=1) if one == agg.limit)
             for agg in query.aggregates
         ]
-        pairs = {(derived.read[0], derived.read[1]) for derived in query.derived if derived.is_pair}
-        self.pairs = {pair: self._multiply(*pair) for pair in sorted(pairs)}  # of aggregates that an expression reads
+        pairs = sorted({derived.read for derived in query.derived if len(derived.read) == 2})
+        self.pairs = {
+            (one, other): self._multiply(one, other) for one, other in pairs
+        }  # of aggregates that an expression reads
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
         # of a product, which variance asks how far its factors go together
         logs = [log_size(agg.argument) for agg in query.aggregates if agg.argument and agg.times and self.asks_logs]

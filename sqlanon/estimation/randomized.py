@@ -5,7 +5,7 @@ iterating.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +27,12 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option
 
-if TYPE_CHECKING:
-    from sqlanon.estimation.query_run import QueryRun
+_NO_ITERATION = (
+    "the iteration counts rows, so that SUM, AVG, FILTER and quantiles of quasi columns are not answered by"
+    f" {option('estimator', 'iterative')}; use shrinkage"
+)
+LARGEST_DERIVED = 200_000_000  # cells x asked sets x values for which published counts are held to be random, too
+LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
 
 
 class Randomized(ReleaseTables):
@@ -136,14 +140,6 @@ def _gamma(value: object, column: str) -> int:
     if not isinstance(gamma, int) or isinstance(gamma, bool) or gamma < 2:
         raise ReleaseError(f"the manifest does not say the gamma of {column!r}")
     return gamma
-
-
-_NO_ITERATION = (
-    "the iteration counts rows, so that SUM, AVG, FILTER and quantiles of quasi columns are not answered by"
-    f" {option('estimator', 'iterative')}; use shrinkage"
-)
-LARGEST_DERIVED = 200_000_000  # cells x asked sets x values for which published counts are held to be random, too
-LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
 
 
 class PublishedRun(QueryRun):

@@ -39,6 +39,20 @@ GO_TOGETHER = (
     "groups differ in {} at once: where these depend strongly on each other, intervals of {} are somewhat"
     " too narrow, and hold less often than in 95 of 100 releases"
 )
+HEAD = "-- as it is, for the shell of {}:"
+SOUNDNESS = "soundness"
+FILLED = "-- (not for the shell: it reads what Python fills)"
+ANSWER = "the script ends in the answer"
+MOMENTS = "the script ends in what {estimator} is computed from: its arithmetic is no SQL, and sqlanon estimate does it"
+# a cast of words to a number fails, and the engine's message quotes them
+_SOUND = """\
+select case
+    when line_count > 0 and unequal_groups = 0 and faulty_lines = 0 then 0
+    else cast('the release is damaged: groups that differ: ' || cast(unequal_groups as varchar) as integer)
+end as damaged_groups
+from (
+{query}
+) as soundness"""
 
 
 class Session:
@@ -220,22 +234,6 @@ class Session:
         """Drop the temporary tables of this release; they are made again where they are needed again."""
         for loaded in self._opened.values():
             loaded.close()
-
-
-HEAD = "-- as it is, for the shell of {}:"
-SOUNDNESS = "soundness"
-FILLED = "-- (not for the shell: it reads what Python fills)"
-ANSWER = "the script ends in the answer"
-MOMENTS = "the script ends in what {estimator} is computed from: its arithmetic is no SQL, and sqlanon estimate does it"
-# a cast of words to a number fails, and the engine's message quotes them
-_SOUND = """\
-select case
-    when line_count > 0 and unequal_groups = 0 and faulty_lines = 0 then 0
-    else cast('the release is damaged: groups that differ: ' || cast(unequal_groups as varchar) as integer)
-end as damaged_groups
-from (
-{query}
-) as soundness"""
 
 
 def write_script(space: Workspace, statements: Sequence[tuple[str, str]], estimator: str) -> str:

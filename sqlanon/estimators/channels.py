@@ -29,6 +29,7 @@ LEAST_DIFFERENCE = 1e-9  # of 1/γ - q: a value of every group is published by a
 LEAST_DIAGONAL = 1e-6  # beside what has the rank of one
 OVERLAP = 2 / 3  # of the shorter of two stretches of groups that overlap somewhere
 TURNS = 200  # in which it is known how readily values meet
+TOLERANCE, MAX_ITERATIONS = 0.01, 10_000  # what may be left to move of a count, and the most turns
 
 
 @dataclass(frozen=True)
@@ -176,9 +177,6 @@ def states(hits: Array, whole: Array, shape: Sequence[int], codes: NDArray[np.in
     places = np.unravel_index(codes, tuple(shape))
     picked = np.moveaxis(tables, (0, 1), (len(shape), len(shape) + 1))[places]  # n x C x 2 x 2 …
     return picked.swapaxes(0, 1).reshape(-1, *([2] * (1 + len(shape))))
-
-
-TOLERANCE, MAX_ITERATIONS = 0.01, 10_000  # what may be left to move of a count, and the most turns
 
 
 @dataclass(frozen=True)

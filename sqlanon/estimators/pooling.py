@@ -34,6 +34,11 @@ LIKELY = np.array([1.0, 1.0, 1.0, 0.7, 0.3, 0.1, 0.03, 0.01])  # how likely they
 TRENDS = 4  # polynomials of the rank, of degree 1 to this
 NO_TREND, NOT_APART = 0.9, 0.9  # how likely κ = 0 is, of a trend and of an asked set
 LEAST_STRENGTH, LEAST_VARIANCE = 1e-6, 1e-12
+GRID = np.geomspace(1e-4, 1.0, 13)  # τ² as shares of its largest value
+LEAST_NOISE = 1e-9
+LEAST_SHARE = 1e-9
+LARGEST_RATIO = 20.0  # of the release's table over the product of its margins
+TINY = np.finfo(float).tiny
 
 
 def gained(distance: Array, variance: Array, size: Array | float, nothing: float) -> Array:
@@ -70,13 +75,6 @@ def follow(mean: Array, observed: Array, strengths: Array, chance: Array, prior:
     found = (observed / strengths) @ along.T
     noise = chance[:, None] * ((1 - strengths**2) / strengths**2 @ (along**2).T)
     return np.asarray(mean + gained(found, noise + prior[:, None], 1.0, NO_TREND) * (found - mean @ along.T) @ along)
-
-
-GRID = np.geomspace(1e-4, 1.0, 13)  # τ² as shares of its largest value
-LEAST_NOISE = 1e-9
-LEAST_SHARE = 1e-9
-LARGEST_RATIO = 20.0  # of the release's table over the product of its margins
-TINY = np.finfo(float).tiny
 
 
 def weighed(observed: Array, strengths: Array, chance: Array, most: float) -> tuple[Array, Array]:

@@ -15,6 +15,8 @@ from sqlanon.sql.query_pieces import WORDING, function_of, reads_aggregate
 from sqlanon.sql.user_sql import replace_nodes
 
 ALL_ROWS = exp.Count(this=exp.Star())
+_FILTERING = frozenset(["expressions", "from_", "where"])
+_ADVICE = "a WITH or a subquery in FROM may filter the release: SELECT * FROM release WHERE …"
 
 
 def split_case(node: exp.Expr) -> exp.Expr | None:
@@ -80,10 +82,6 @@ def _add(terms: Iterator[exp.Expr]) -> exp.Expr:
 def _is_number(node: exp.Expr) -> bool:
     inner = node.this if isinstance(node, exp.Neg) else node
     return isinstance(inner, exp.Literal) and not inner.is_string
-
-
-_FILTERING = frozenset(["expressions", "from_", "where"])
-_ADVICE = "a WITH or a subquery in FROM may filter the release: SELECT * FROM release WHERE …"
 
 
 def inline_filters(select: exp.Select) -> exp.Select:

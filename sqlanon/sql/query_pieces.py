@@ -43,8 +43,6 @@ class PieceWriter:
         # FROM names the release alone; by what name columns may call it
         source = select.args.get("from_")
         table = source.this if source else None
-        if isinstance(table, exp.Subquery):
-            WORDING.refuse("a subquery")
         if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
             WORDING.refuse("this FROM", "read FROM release")
         extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]

@@ -12,6 +12,8 @@ from sqlanon.wording import option
 if TYPE_CHECKING:
     from sqlglot import exp
 
+NO_SOURCE = f"say what is read: a source, or {option('query', 'SELECT …')}"
+
 
 @dataclass(frozen=True)
 class QueriedSource:
@@ -87,9 +89,6 @@ def source_words(source: object) -> list[str]:
     if isinstance(source, QueriedSource):
         return ["--query", source.text]
     return [source if isinstance(source, str) else "SOURCE"]
-
-
-NO_SOURCE = f"say what is read: a source, or {option('query', 'SELECT …')}"
 
 
 def choose_source(source: object, query: str | None, dialect: str, needed: str = "", named: str = "a source") -> object:

@@ -143,6 +143,13 @@ SPELLINGS = {
         " place), '[]') FROM (VALUES {0}) AS line(attribute, number, place) WHERE number {1})",
     },
 }
+_PLAIN: dict[type[exp.Expr], str] = {
+    exp.ArraySize: "size",
+    exp.ArrayMax: "largest",
+    exp.ArraySort: "sorted",
+    exp.ArrayDistinct: "distinct",
+    exp.Explode: "unnested",
+}
 
 
 def put_spelling(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Expr | str) -> bool:
@@ -153,14 +160,6 @@ def put_spelling(node: exp.Expr, spelling: str, dialect: str, *operands: exp.Exp
 
 
 # -- lists ---------------------------------------------------------------------------------------
-
-_PLAIN: dict[type[exp.Expr], str] = {
-    exp.ArraySize: "size",
-    exp.ArrayMax: "largest",
-    exp.ArraySort: "sorted",
-    exp.ArrayDistinct: "distinct",
-    exp.Explode: "unnested",
-}
 
 
 def respell_array(node: exp.Expr, dialect: str) -> bool:

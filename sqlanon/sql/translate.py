@@ -37,6 +37,26 @@ from sqlanon.sql.spellings import (
     respell_array,
 )
 
+_MOST = {exp.DType.SMALLINT: 2**15, exp.DType.INT: 2**31, exp.DType.BIGINT: 2**63}
+# texts of numbers and times as engines write them; a text that looks like one, and is none, is an error still
+_NUMBER = (
+    r"^ *[+-]?([0-9]{{1,255}}(\.[0-9]*)?|\.[0-9]+)(e[+-]?(30[0-7]|[0-2]?[0-9]{{1,2}}))? *$"
+    r"|^ *(nan|[+-]?inf(inity)?) *$"
+)
+_DAY = r"^ *-?infinity *$|^ *[0-9]{{4,7}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+_WRITTEN = {
+    **dict.fromkeys((exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.DECIMAL), _NUMBER),
+    exp.DType.DATE: _DAY + "( BC)? *$",
+    **dict.fromkeys((exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ), _DAY + "( *$|[ T])"),
+}
+_SHORT = {8: r"\b", 9: r"\t", 10: r"\n", 12: r"\f", 13: r"\r"}
+_WIDTH = 110  # letters of a line, before what is in brackets is broken up
+_ROUND = "(CASE WHEN {0} < 0 THEN -FLOOR(-({0}) * {1} + 0.5) ELSE FLOOR(({0}) * {1} + 0.5) END / {1})"
+# what takes the place of a node and its operands
+_SPELLED: dict[type[exp.Expr], str] = {
+    exp.IntDiv: "divide", exp.Div: "quotient", exp.Rand: "random", exp.TimeToUnix: "seconds",
+}  # fmt: skip
+
 
 def _number_apart(select: exp.Select, numbering: str) -> None:
     """Put the parts of the window, sorted, below the SELECT, and in place of its row numbers any number that rises."""
@@ -92,21 +112,6 @@ def bind_constants(sql: str, views: Mapping[str, Mapping[str, int]]) -> tuple[st
 def _is_one_row(join: exp.Join, views: Mapping[str, Mapping[str, int]]) -> bool:
     """Tell whether a join adds the row of one of these views to every row."""
     return isinstance(join.this, exp.Table) and join.this.name in views and join.kind == "CROSS"
-
-
-_MOST = {exp.DType.SMALLINT: 2**15, exp.DType.INT: 2**31, exp.DType.BIGINT: 2**63}
-# texts of numbers and times as engines write them; a text that looks like one, and is none, is an error still
-_NUMBER = (
-    r"^ *[+-]?([0-9]{{1,255}}(\.[0-9]*)?|\.[0-9]+)(e[+-]?(30[0-7]|[0-2]?[0-9]{{1,2}}))? *$"
-    r"|^ *(nan|[+-]?inf(inity)?) *$"
-)
-_DAY = r"^ *-?infinity *$|^ *[0-9]{{4,7}}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-_WRITTEN = {
-    **dict.fromkeys((exp.DType.FLOAT, exp.DType.DOUBLE, exp.DType.DECIMAL), _NUMBER),
-    exp.DType.DATE: _DAY + "( BC)? *$",
-    **dict.fromkeys((exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ), _DAY + "( *$|[ T])"),
-}
-_SHORT = {8: r"\b", 9: r"\t", 10: r"\n", 12: r"\f", 13: r"\r"}
 
 
 def _is_list(node: exp.Expr) -> bool:
@@ -213,9 +218,6 @@ def _name_apart(tree: exp.Expr) -> None:
                     table.set("alias", table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name)))
                     table.set("this", exp.to_identifier(name))
             with_table.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
-
-
-_WIDTH = 110  # letters of a line, before what is in brackets is broken up
 
 
 @lru_cache(maxsize=256)  # the turns of a loop say the same again
@@ -377,11 +379,6 @@ def _lower(text: str, dialect: str) -> str:
     return "".join(letters)
 
 
-_ROUND = "(CASE WHEN {0} < 0 THEN -FLOOR(-({0}) * {1} + 0.5) ELSE FLOOR(({0}) * {1} + 0.5) END / {1})"
-# what takes the place of a node and its operands
-_SPELLED: dict[type[exp.Expr], str] = {
-    exp.IntDiv: "divide", exp.Div: "quotient", exp.Rand: "random", exp.TimeToUnix: "seconds",
-}  # fmt: skip
 _RESPELLED: dict[type[exp.Expr], Callable[..., None]] = {
     exp.Round: _respell_round,
     exp.Anonymous: _respell_named,
