@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.estimation.randomized.test_session import session_of
+from tests.estimation.test_randomized import session_of
 from tests.examples import PROFILE
 from tests.oracles import decoys
 

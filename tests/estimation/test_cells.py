@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from tests.estimation.uncertain.test_session import small
+from tests.estimation.test_uncertain import small
 from tests.uncertain_release import EDUCATION
 
 DEGREES, AGES = ("Bachelor", "Master", "Ph.D"), (21, 25, 45, 48)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sqlanon.estimators.pooling import NOT_APART, follow, gained, trends
-from tests.estimation.randomized.test_session import session_of
+from tests.estimation.test_randomized import session_of
 from tests.oracles import decoys
 
 SHARES = np.array([0.3, 0.05, 0.2, 0.15, 0.1, 0.2])
