@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import sqlglot
-from scipy import sparse
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
@@ -31,6 +30,8 @@ from sqlanon.plans.templates import Sql, ident
 from sqlanon.sql.user_sql import list_constants
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from sqlanon.estimation.query_run import Estimator
 
 _LARGEST = {"DOUBLE": "1e300", "FLOAT": "3.4e38"}  # numbers whose values may be infinite, or NaN
@@ -184,7 +185,7 @@ class BoxTables(CellTables):
         return answer_boxes(self, plain)
 
 
-Boxes = tuple[dict[int, IntArray], sparse.csr_array]  # the cells of B boxes by column, and their rows by value, B x V
+Boxes = tuple[dict[int, IntArray], "sparse.csr_array"]  # the cells of B boxes by column, and their rows by value, B x V
 Held = tuple[Array, BoolArray, BoolArray]  # of the cells of a column (Q columns): shares, and whether all or any holds
 
 
@@ -229,6 +230,8 @@ def _read_boxes(loaded: BoxTables, columns: Sequence[int], value_count: int) -> 
     (row,) = loaded.engine.rows(f"select count(*) as lines from ({alike}) as alike_box")
     if row["lines"] > MOST_HELD:
         return None
+    from scipy import sparse  # slow to load, and read by many questions alone
+
     lines = loaded.engine.arrays(alike)
     code = lines["code"].astype(np.int64)
     shape = np.stack([lines[name].astype(np.int64) for name in cells] or [np.zeros_like(code)])
@@ -307,6 +310,8 @@ def _hold_ranges(loaded: BoxTables, place: int, pieces: pd.DataFrame, selection:
 
 def _hold_values(loaded: BoxTables, place: int, values: pd.DataFrame, selection: BoolArray) -> Held:
     """Count the values of each node or set that conditions hold for."""
+    from scipy import sparse
+
     covered = loaded.engine.frame(f"select cell, name from {loaded.relations[f'covered_{place}']}")
     names = pd.Index(values["name"].astype(object).where(values["name"].notna(), None))
     code = names.get_indexer(covered["name"].astype(object).where(covered["name"].notna(), None))

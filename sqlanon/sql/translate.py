@@ -14,7 +14,7 @@ of a part until it has all of them, and a sort of all rows looks at them beforeh
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -157,21 +157,18 @@ def _list_constants(select: exp.Select) -> None:
 
 def _write_json_text(text: exp.Expr, dialect: str) -> exp.Expr:
     """Return what writes a text as DuckDB's to_json does: quotes and control characters escaped, the rest as it is."""
-    escapes: list[tuple[exp.Expr, str]] = [(exp.Literal.string(sign), "\\" + sign) for sign in ("\\", '"')]
+
+    def quote(letters: str) -> str:
+        return exp.Literal.string(letters).sql(dialect)
+
+    escapes = [(quote(sign), "\\" + sign) for sign in ("\\", '"')]
     for number in range(int(dialect in WITHOUT_NUL), 32):
-        character = exp.Var(this=f"CHR({number})")
-        escapes.append((character, _SHORT.get(number, f"\\u{number:04X}")))
-    replaced = reduce(
-        lambda nested, escape: exp.Anonymous(
-            this="REPLACE", expressions=[nested, escape[0], exp.Literal.string(escape[1])]
-        ),
-        escapes,
-        text.copy(),
-    )
-    quote = exp.Literal.string('"')
-    quoted = exp.DPipe(this=quote, expression=replaced, safe=False)
-    whole = exp.DPipe(this=quoted, expression=quote.copy(), safe=False)
-    return exp.Var(this=f"({whole.sql(dialect, identify=True)})")  # on one line: it is deeply nested
+        escapes.append((f"CHR({number})", _SHORT.get(number, f"\\u{number:04X}")))
+    written = text.sql(dialect, identify=True)
+    for letter, escape in escapes:
+        written = f"REPLACE({written}, {letter}, {quote(escape)})"
+    mark = quote('"')
+    return exp.Var(this=f"({mark} || {written} || {mark})")  # on one line: it is deeply nested
 
 
 def _try_cast(node: exp.TryCast, dialect: str) -> None:
