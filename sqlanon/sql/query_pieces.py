@@ -14,8 +14,8 @@ from sqlanon.near_texts import find_near
 from sqlanon.plans.roles import free_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Comparison, Piece, Role
-from sqlanon.sql.grammar import CLAUSE_NAMES, GRAMMAR
-from sqlanon.sql.user_sql import Wording, check_expression, replace_nodes, write_expression
+from sqlanon.sql.grammar import GRAMMAR
+from sqlanon.sql.user_sql import Wording, check_expression, read_table, replace_nodes, write_expression
 
 _EQUALITIES = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)
 # each as it is said of its left side, and of its right one
@@ -42,16 +42,9 @@ class PieceWriter:
         self.comparisons: dict[Comparison, None] = {}  # in the order of the query
         # FROM names the release alone; by what name columns may call it
         source = select.args.get("from_")
-        table = source.this if source else None
-        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-            WORDING.refuse("this FROM", "read FROM release")
-        extra = [key for key, value in table.args.items() if value and key not in {"this", "alias"}]
-        if extra:
-            WORDING.refuse(CLAUSE_NAMES.get(extra[0], extra[0].upper()), "read FROM release, without more")
+        table = read_table(source and source.this, WORDING, "read FROM release, without more")
         if table.name.lower() != "release":
             WORDING.refuse(f"FROM {table.name!r}", "the one table is called release")
-        if table.alias_column_names:
-            WORDING.refuse("renaming columns in FROM")
         self._qualifier = table.alias_or_name.lower()
 
     def write(self, node: exp.Expr, role: Role | None = None) -> Piece:

@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlanon.errors import QueryError
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.source import QueriedSource
-from sqlanon.sql.user_sql import Wording, check_expression, parse_select, write_expression
+from sqlanon.sql.user_sql import Wording, check_expression, parse_select, read_table, write_expression
 from sqlanon.sql.view_definitions import PATH
 
 GRAMMAR = (
@@ -71,13 +71,7 @@ def _check(select: exp.Select) -> None:
     if select.args.get("from_") is None:
         _WORDS.refuse("SELECT without FROM")
     for _, table, condition in _joined(select):
-        if not isinstance(table, exp.Table) or not all(isinstance(part, exp.Identifier) for part in table.parts):
-            _WORDS.refuse(table.sql("duckdb", comments=False), "FROM names tables, views and files")
-        extra = [key for key, value in table.args.items() if value and key not in {"this", "db", "catalog", "alias"}]
-        if extra:
-            _WORDS.refuse(f"{extra[0].upper()} in FROM")
-        if table.alias_column_names:
-            _WORDS.refuse("renaming columns in FROM")
+        read_table(table, _WORDS, "FROM names tables, views and files", {"db", "catalog"})
         if condition is not None:
             check_expression(condition, _WORDS)
     if where is not None:
