@@ -91,7 +91,8 @@ def read_exactly(loaded: "ReleaseTables", sql: str, query: Query | None) -> Exac
     query: the same in pieces; None where it is outside of the grammar of estimates.
     """
     names = None if query is None else [item.name for item in query.items]
-    exact = read_exact(sql, loaded.exact_rows, [*loaded.quasi, *loaded.sensitive_columns], names)
+    sensitive = [loaded.sensitive] if isinstance(loaded.sensitive, str) else loaded.sensitive
+    exact = read_exact(sql, loaded.exact_rows, [*loaded.quasi, *sensitive], names)
     return exact if query is None or loaded.engine.in_process else None
 
 

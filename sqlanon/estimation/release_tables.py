@@ -145,11 +145,6 @@ class ReleaseTables(Workspace):
     sensitive: str | list[str]
     has_errors = True
 
-    @property
-    def sensitive_columns(self) -> list[str]:
-        """Return the published names of the sensitive columns."""
-        return [self.sensitive] if isinstance(self.sensitive, str) else self.sensitive
-
     def start(self, query: Query, name: str) -> "QueryRun":
         """Return the run of a query by an estimator; nothing runs yet."""
         raise NotImplementedError

@@ -157,10 +157,6 @@ class Quantile(Function):
     level: float | None = None
     inverts = True
 
-    def at(self, level: float) -> "Quantile":
-        """Return the quantile of a level."""
-        return replace(self, level=level)
-
     def rank_rows(self, rows: Array) -> tuple[Array, Array, Array]:
         """Return which rows in order, from 1, the quantile of so many rows lies between, and how near the second."""
         level, counted = self.level, np.maximum(rows, 1.0)

@@ -288,7 +288,7 @@ class ClassInference(Inference):
         for case in np.unique(self.selected.case):
             chosen = self.selected.case == case
             code, place = self.selected.code[chosen], self.selected.set[chosen]
-            if not len(sets := _find_rare(self.systems, code, place)):
+            if not len(sets := find_merged(self.systems, code, place)):
                 continue
             kind = np.zeros((len(sets), len(totals)), dtype=np.int64)
             for line, value_set in zip(kind, sets, strict=True):
@@ -367,12 +367,8 @@ def find_merged(systems: ClassSystems, code: IntArray, place: IntArray) -> IntAr
 
     code, place: the selected values, and the set of each.
     """
-    sets = _find_rare(systems, code, place)
+    sets = np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
     return sets if len(sets) * len(systems.rows) <= MOST_MERGED else sets[:0]
-
-
-def _find_rare(systems: ClassSystems, code: IntArray, place: IntArray) -> IntArray:
-    return np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
 
 
 def _grade(grades: Array, totals: Array) -> IntArray:

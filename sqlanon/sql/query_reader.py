@@ -63,7 +63,7 @@ def _read_quantile(node: exp.Expr, function: Quantile) -> tuple[Function, exp.Ex
         WORDING.refuse("a quantile of DISTINCT or ordered values", "write median(x), or quantile_cont(x, 0.9)")
     if level is None:
         level = _read_level(level_node, function.name)
-    return function.at(level), argument
+    return replace(function, level=level), argument
 
 
 def _read_level(node: exp.Expr | None, name: str) -> float:
