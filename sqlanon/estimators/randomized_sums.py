@@ -160,11 +160,12 @@ class Sums:
         """
         from scipy.special import ndtri  # slow to load, and few answers need it
 
-        scores = np.empty_like(weights)
+        scores = np.zeros_like(weights)
         for score, line in zip(scores, weights, strict=True):
-            _, place = np.unique(line, return_inverse=True)
-            mass = np.bincount(place, self.mass)
-            score[:] = ndtri(np.clip(np.cumsum(mass) - mass / 2, 1e-6, 1 - 1e-6))[place]
+            different, place = np.unique(line, return_inverse=True)
+            if len(different) > 2:  # of one value and the others each is told by itself
+                mass = np.bincount(place, self.mass)
+                score[:] = ndtri(np.clip(np.cumsum(mass) - mass / 2, 1e-6, 1 - 1e-6))[place]
         scores -= (scores @ self.mass)[:, None]
         size = np.maximum(scores**2 @ self.mass, LEAST_SPREAD)
         log = replace(measured, number=measured.log)
@@ -178,7 +179,7 @@ class Sums:
         kept = np.clip(1 - chance / np.maximum(slope**2, LEAST_SPREAD), 0.0, 1.0)
         tilted = self.mass * np.exp(np.clip(2 * (kept * slope)[:, :, None] * scores, -500.0, 500.0))
         each = np.einsum("cjv,jv->cj", tilted, spread) / tilted.sum(axis=2)
-        return np.asarray(self.published(measured, 2, 0).sum(axis=1)[:, None] * each * (kept > 0))
+        return np.asarray(self.published(measured, 2, 0).sum(axis=1)[:, None] * each * (kept * slope != 0))
 
     def _count_variance(self, part: Weighted, measured: LinearAggregate) -> tuple[Array, Array, Array]:
         """Hold the published count f' in q to be random as well: each row of a value w adds u_v φ + d_v, where
