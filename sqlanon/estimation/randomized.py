@@ -5,7 +5,7 @@ iterating.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,12 +27,21 @@ from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Query
 from sqlanon.wording import option
 
+if TYPE_CHECKING:
+    from sqlanon.estimation.answered import Answered
+
+
 _NO_ITERATION = (
     "the iteration counts rows, so that SUM, AVG, FILTER and quantiles of quasi columns are not answered by"
     f" {option('estimator', 'iterative')}; use shrinkage"
 )
 LARGEST_DERIVED = 200_000_000  # cells x asked sets x values for which published counts are held to be random, too
 LARGEST_COMBINED = 50_000_000  # asked sets x combinations of values
+
+UNLISTED = (
+    "values of {} that no row publishes may belong to somebody all the same: the count is the least; a release with"
+    " `--values list` lists all of them"
+)
 
 
 class Randomized(ReleaseTables):
@@ -133,6 +142,24 @@ class Randomized(ReleaseTables):
     def exact_rows(self, columns: frozenset[str]) -> Sql | None:
         """Return the published rows for quasi columns, which are not randomized."""
         return None if columns & set(self.sensitive) else select_columns(columns, self.tables["data"])
+
+    def ask_exactly(self, sql: str, query: Query | None) -> "Answered | None":
+        """Count the different values of a whole column, too: those that are listed, or the fewest there may be."""
+        from sqlanon.estimation.answered import answer_exactly
+        from sqlanon.sql.exact_query import read_distinct, read_exact
+
+        if (column := read_distinct(sql, self.sensitive)) is None:
+            return super().ask_exactly(sql, query)
+        shown = self.tables.get(f"values_{self.sensitive.index(column) + 1}")
+        rows = shown or self.tables["data"]
+        exact = read_exact(sql, lambda columns: select_columns(columns, rows), self.sensitive, None)
+        assert exact is not None
+        answer = answer_exactly(self, exact, None)
+        if shown is None:
+            frame = answer.df()
+            frame[[f"{frame.columns[0]}_{end}" for end in ("std_error", "high")]] = np.nan
+            answer.messages = answer.warnings = [UNLISTED.format(repr(column))]
+        return answer
 
 
 def _gamma(value: object, column: str) -> int:

@@ -64,6 +64,25 @@ def read_exact(
     return ExactQuery(tree.sql("duckdb", comments=False, normalize_functions="lower"), measured)
 
 
+def read_distinct(sql: str, published: Sequence[str]) -> str | None:
+    """Return the one of some columns whose different values a query counts in the whole release, else None."""
+    try:
+        tree = parse_statement(sql, WORDING)
+    except QueryError:
+        return None
+    if not isinstance(tree, exp.Select) or {name for name, value in tree.args.items() if value} != {
+        "expressions",
+        "from_",
+    }:
+        return None
+    counted, source = tree.expressions[0].unalias(), tree.args["from_"].this
+    distinct = counted.this if isinstance(counted, exp.Count) and len(tree.expressions) == 1 else None
+    read = distinct.expressions if isinstance(distinct, exp.Distinct) else []
+    whole = isinstance(source, exp.Table) and source.name.lower() == RELEASE and len(read) == 1
+    names = {name.lower(): name for name in published}
+    return names.get(read[0].name.lower()) if whole and isinstance(read[0], exp.Column) else None
+
+
 def _is_allowed(node: exp.Expr) -> bool:
     kind = type(node).__name__
     if kind == "Var" and isinstance(node.parent, exp.Ordered) and node.name.upper() == "ALL":

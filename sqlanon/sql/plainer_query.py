@@ -1,7 +1,7 @@
 """Write a query as a plainer one of the same answer: a SELECT of aggregates, with FILTER, from the release itself.
 
-Aggregates of CASE become aggregates with FILTER. The conditions of a WITH or subquery that only filters the release
-become part of WHERE.
+Aggregates of CASE, shares of two subqueries and quantiles of several levels become aggregates with FILTER. The
+conditions of a WITH or subquery that only filters the release become part of WHERE.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,10 +11,11 @@ from sqlglot import exp
 
 from sqlanon.estimators.aggregates import FUNCTIONS
 from sqlanon.sql.grammar import CLAUSE_NAMES
-from sqlanon.sql.query_pieces import WORDING, function_of, reads_aggregate
+from sqlanon.sql.query_pieces import WORDING, function_name, function_of, is_aggregate, reads_aggregate
 from sqlanon.sql.user_sql import replace_nodes
 
 ALL_ROWS = exp.Count(this=exp.Star())
+MOST_LAYERS = 50  # filters of filters
 _FILTERING = frozenset(["expressions", "from_", "where"])
 _ADVICE = "a WITH or a subquery in FROM may filter the release: SELECT * FROM release WHERE …"
 
@@ -51,6 +52,59 @@ def split_case(node: exp.Expr) -> exp.Expr | None:
     whole = len(branches) == len(case.args["ifs"]) + 1 and all(_is_number(value) for _, value in branches)
     rows = ALL_ROWS if whole else _add(_count(value, condition) for condition, value in branches)
     return exp.Div(this=exp.paren(total), expression=exp.paren(_filter(rows, *outer) if whole else rows))
+
+
+def join_subqueries(select: exp.Select) -> exp.Select:
+    """Return a SELECT of subqueries alone, each an aggregate over the release, as one that reads the release itself."""
+    if select.args.get("from_") or not select.find(exp.Subquery):
+        return select
+
+    def filter_aggregates(node: exp.Expr) -> exp.Expr:
+        inner = node.this if isinstance(node, exp.Subquery) else None
+        if inner is None:
+            return node
+        clauses = {name for name, value in inner.args.items() if value}
+        source, where = inner.args.get("from_"), inner.args.get("where")
+        if (
+            clauses - {"expressions", "from_", "where"}
+            or len(inner.expressions) != 1
+            or source is None
+            or source.this.alias
+        ):
+            WORDING.refuse("this subquery", "write COUNT(*) FILTER (WHERE …) / COUNT(*) FROM release")
+        sources.append(source)
+        conditions = [where.this] if where else []
+        return exp.paren(
+            replace_nodes(inner.expressions[0], lambda n: _filter(n, *conditions) if is_aggregate(n) else n)
+        )
+
+    sources: list[exp.Expr] = []
+    joined = replace_nodes(select, filter_aggregates)
+    joined.set("from_", sources[0].copy())
+    assert isinstance(joined, exp.Select)
+    return joined
+
+
+def spread_levels(select: exp.Select) -> exp.Select:
+    """Return a SELECT with a quantile for each of a list of levels in its place, called `name_25`, `name_50` …"""
+    items: list[exp.Expr] = []
+    for item in select.expressions:
+        function = function_of(item.unalias())
+        place = next((name for name, value in function.args.items() if isinstance(value, exp.Array)), "")
+        levels = function.args[place].expressions if place else []
+        if not levels or not is_aggregate(function) or not all(map(_is_number, levels)):
+            items.append(item)
+            continue
+        for level in levels:
+            single = item.unalias().copy()
+            function_of(single).set(place, level.copy())
+            percent = f"{100 * float(level.sql()):g}".replace(".", "_")
+            items.append(exp.alias_(single, f"{item.alias or FUNCTIONS[function_name(function)].name}_{percent}"))
+    if len(items) == len(select.expressions):
+        return select
+    spread = select.copy()
+    spread.set("expressions", items)
+    return spread
 
 
 def _sum(value: exp.Expr, condition: exp.Expr) -> exp.Expr:
@@ -91,8 +145,6 @@ def inline_filters(select: exp.Select) -> exp.Select:
     """
     queries = _read_with(select)
     source = select.args.get("from_")
-    if source is None and select.find(exp.Subquery):
-        WORDING.refuse("a share of subqueries", "write COUNT(*) FILTER (WHERE …) / COUNT(*) FROM release")
     if not queries and (source is None or not isinstance(source.this, exp.Subquery)):
         return select
     read_names: set[str] = set()
@@ -100,7 +152,11 @@ def inline_filters(select: exp.Select) -> exp.Select:
     visible: list[frozenset[str]] = []
     outer = _source(select)
     inner, name = _follow(outer, queries, read_names)
+    layers = 0
     while inner is not None:
+        layers += 1
+        if layers > MOST_LAYERS:
+            WORDING.refuse(f"a query of more than {MOST_LAYERS} filters in each other", _ADVICE)
         columns, inner_conditions = _check_filter(inner)
         visible += [columns] if columns is not None else []
         conditions += inner_conditions

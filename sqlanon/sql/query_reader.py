@@ -17,7 +17,7 @@ from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, 
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query, Role
 from sqlanon.sql.grammar import CLAUSES
-from sqlanon.sql.plainer_query import inline_filters, split_case
+from sqlanon.sql.plainer_query import inline_filters, join_subqueries, split_case, spread_levels
 from sqlanon.sql.query_pieces import (
     WORDING,
     PieceWriter,
@@ -72,7 +72,7 @@ def _read_level(node: exp.Expr | None, name: str) -> float:
     number = isinstance(node, exp.Literal) and not node.is_string
     if not number or not 0 <= float(text) <= 1:
         what = f"{name} with the level {text or 'left out'}"
-        WORDING.refuse(what, f"a level is a number from 0 to 1, one in a call, as in {name}(x, 0.9)")
+        WORDING.refuse(what, f"a level is a number from 0 to 1, as in {name}(x, 0.9) or {name}(x, [0.25, 0.75])")
     return float(text)
 
 
@@ -85,7 +85,7 @@ def parse_query(sql: str, quasi: Sequence[str], sensitive: str | Sequence[str], 
     Raises QueryError, naming what was asked and what is allowed, for all that the grammar leaves out.
     """
     try:
-        select = inline_filters(parse_select(sql, WORDING, CLAUSES))
+        select = spread_levels(inline_filters(join_subqueries(parse_select(sql, WORDING, CLAUSES))))
         return _ClauseReader(select, PieceWriter(select, quasi, sensitive), products).read()
     except RecursionError:  # the parser and the walks over its tree descend once per bracket
         raise QueryError("the query is nested too deeply; write it with fewer brackets") from None

@@ -120,6 +120,14 @@ def test_any_rows_at_any_level(values, sixteenths):
     assert [answer["a"], answer["b"]] == pytest.approx(expected, nan_ok=True)
 
 
+def test_several_levels_are_several_columns(releases):
+    where = "from release where cost in (1, 2)"
+    listed = releases["anatomy"].estimate(f"select quantile_cont(age, [0.25, 0.975]) as q {where}").iloc[0]
+    for name, level in (("q_25", 0.25), ("q_97_5", 0.975)):
+        single = releases["anatomy"].estimate(f"select quantile_cont(age, {level}) as {name} {where}").iloc[0]
+        assert listed[list(single.index)].tolist() == single.tolist()
+
+
 # -- estimates ----------------------------------------------------------------------------------
 
 

@@ -332,6 +332,19 @@ def test_values_that_nobody_publishes_are_asked_for_together(listed):
     )
 
 
+@pytest.mark.parametrize("listed", [False, True])
+def test_how_many_values_there_are_is_exact_where_they_are_listed_and_else_the_least(listed):
+    session, truth, unpublished = rare(listed)
+    answer = session.answer("select count(distinct symptom) as n from release r").iloc[0]
+    values = truth["symptom"].nunique()
+    if listed:
+        assert answer.tolist() == [values, 0, values, values]
+    else:
+        assert answer["n"] == answer["n_low"] == values - len(unpublished) and math.isnan(answer["n_high"])
+    with pytest.raises(QueryError, match=r"COUNT\(DISTINCT x\)"):
+        session.answer("select count(distinct symptom) from release where age > 30")
+
+
 def test_null_is_a_value():
     frame = pd.DataFrame({"age": range(60), "disease": ["flu", "cold", None] * 20})
     session = session_of(frame, ["disease"], [3])
