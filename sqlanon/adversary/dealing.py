@@ -31,7 +31,7 @@ from sqlanon.adversary.model_rows import ModelRows, Whole, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import ChapterRun
 from sqlanon.estimation.failures import load_readable, refuse_unsound
-from sqlanon.estimation.temporary_tables import inline
+from sqlanon.estimation.release_tables import inline
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql, ident

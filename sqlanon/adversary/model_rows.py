@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.estimators.evidence import Array
 from sqlanon.plain_values import is_ordered
 from sqlanon.plans.templates import Sql, ident

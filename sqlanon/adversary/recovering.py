@@ -25,8 +25,8 @@ import numpy as np
 from sqlanon.adversary.model_rows import ModelRows, Whole, salt_of
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
-from sqlanon.estimation.randomized.tables import Randomized
-from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimation.randomized import Randomized
+from sqlanon.estimators.channels import ClosedForm
 from sqlanon.estimators.evidence import Array
 from sqlanon.plans.templates import Sql
 

@@ -9,7 +9,7 @@ from sqlanon.adversary.findings import Finding
 from sqlanon.engines.base import Engine
 from sqlanon.engines.runner import read_persons
 from sqlanon.errors import DataError
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.chapters import variables_of
 from sqlanon.plans.manifest import Manifest
 from sqlanon.plans.plan import Source

@@ -42,7 +42,7 @@ from sqlanon.plans.plan import Nulls, UniqueQuasi
 from sqlanon.read_places import check_new_file, refuse_alone
 from sqlanon.releases.opening import RELEASES
 from sqlanon.risks.question import PAIR
-from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.source import read_files
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

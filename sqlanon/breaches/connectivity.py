@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from sqlanon.errors import DataError, QueryError, UsageError
-from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.sql.source import choose_source
 from sqlanon.sql.view_definitions import Base, Condition, Secret, View, read_secret, read_view
 from sqlanon.wording import option
 

@@ -16,7 +16,7 @@ from sqlanon.errors import UsageError
 from sqlanon.key import Key
 from sqlanon.models.values import source_against
 from sqlanon.plans.engines import ENGINES
-from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.source import read_files
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Engine

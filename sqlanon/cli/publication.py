@@ -20,7 +20,7 @@ from sqlanon.methods.base import Method
 from sqlanon.models.fields import Parameter, model_of
 from sqlanon.models.publication import Dialect, Query, ScriptTable, Source
 from sqlanon.plans.manifest import of_people
-from sqlanon.sql.sources.queried_source import CoarserSource, QueriedSource, source_words
+from sqlanon.sql.source import CoarserSource, QueriedSource, source_words
 from sqlanon.wording import option
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def publish_release(method: Method[Any], values: Values, session: PublicationOpt
     from sqlanon.cli import display
     from sqlanon.publishing.publish import publish
     from sqlanon.publishing.release_request import request_of
-    from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
+    from sqlanon.sql.source import NO_SOURCE, choose_source
 
     source, query = values.pop("source", None), values.pop("query", None)
     arguments = method.options.read(values)

@@ -12,7 +12,7 @@ from sqlanon.errors import UsageError
 from sqlanon.models.fields import verb
 from sqlanon.models.values import TEXT_BY_COLUMN, TEXTS, Names, refused
 from sqlanon.plans.engines import ENGINES
-from sqlanon.sql.sources.source_choice import NO_SOURCE, choose_source
+from sqlanon.sql.source import NO_SOURCE, choose_source
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

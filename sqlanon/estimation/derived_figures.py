@@ -1,20 +1,25 @@
-"""Expressions over aggregates, with their errors: the database evaluates them at the estimates and at points around."""
+"""Expressions over aggregates, with their errors: the database evaluates them at the estimates and at points around.
+
+The errors of an expression f over several estimates are the delta method's, and its interval is over all that the
+estimates may be at once. Axes: n answers, k estimates that f reads, P points at which f is evaluated.
+
+std_error² = g_1² + g_2² + 2 ρ g_1 g_2 of two estimates with g_i = se_i ∂f/∂x_i and ρ their correlation, the slope taken
+across one standard error to each side, so that steps (round) count by what they come to; where ρ is not known, and of
+more estimates, it is at most Σ |g_i|. The 95 % interval is the range of f over all that the estimates may be at once:
+points of an ellipse about their centres of which D, the distances to the ends of their own intervals, are the axes if
+ρ = 0; where it is not known, and of more estimates, a line along which all of them raise f. For a single estimate that
+is f over its interval, for a sum the delta method's, for a ratio Fieller's.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sqlanon.errors import AnswerError, QueryError, ResourceError, SqlanonError, TargetError
 from sqlanon.estimation.failures import is_numeric
-from sqlanon.estimators.evidence import Array
-from sqlanon.estimators.propagation import (
-    Estimates,
-    measure_slopes,
-    propagate,
-    region_points,
-    step_points,
-)
+from sqlanon.estimators.evidence import Array, BoolArray
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Derived
 
@@ -22,10 +27,98 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
     from sqlanon.estimation.query_run import QueryRun
 
+DIRECTIONS = 48  # points on the rim, beside those where f is steepest
+SIDES = np.array([[1.0, 1.0], [1.0, -1.0]])  # the ellipse's axes: two estimates rise together, or one against the other
+ALONG = 25  # points along one interval
 LARGEST_POINTS = 5_000_000  # answers x points x aggregates
 _NARROW = "{} answers are too many for expressions over aggregates; group by fewer columns, or narrow WHERE"
 _ENDLESS = "{} of {} intervals of {} are left open: the expression has no value for all that its aggregates may be"
 _BOUND = "the errors of {} aggregates that {} reads go together in a way that is not followed: its error is a bound"
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Hold k estimates of n answers, each n x k, and the correlation of two (n): NaN where it is not followed."""
+
+    value: Array
+    centre: Array
+    std_error: Array
+    low: Array
+    high: Array
+    correlation: Array
+
+    def tell_known(self) -> BoolArray:
+        """Return which answers have errors and intervals of all that they read and that is not NULL, n."""
+        known = np.isfinite(self.value + self.centre + self.std_error + self.low + self.high)
+        return np.asarray((known | np.isnan(self.value)).all(axis=1))
+
+    def choose(self, answers: BoolArray) -> "Estimates":
+        """Return the estimates of some answers."""
+        return Estimates(*(array[answers] for array in vars(self).values()))
+
+
+def step_points(estimates: Estimates) -> Array:
+    """Return points one standard error below and above in each of `estimates`, others at their values: n x 2k x k."""
+    count = estimates.value.shape[1]
+    points = np.repeat(estimates.value[:, None, :], 2 * count, axis=1)
+    for place in range(count):
+        for turn, sign in enumerate((-1, 1)):
+            moved = estimates.value[:, place] + sign * estimates.std_error[:, place]
+            # beyond its interval an estimate may be what f has no value for
+            points[:, 2 * place + turn, place] = np.clip(moved, estimates.low[:, place], estimates.high[:, place])
+    return points
+
+
+def measure_slopes(estimates: Estimates, points: Array, values: Array) -> Array:
+    """Return g, n x k, from `values`: f (n x 2k) at `points`, the `step_points` of the `estimates`."""
+    count = estimates.value.shape[1]
+    slopes = np.zeros(estimates.value.shape)
+    for place in range(count):
+        width = points[:, 2 * place + 1, place] - points[:, 2 * place, place]
+        rise = values[:, 2 * place + 1] - values[:, 2 * place]
+        np.divide(estimates.std_error[:, place] * rise, width, out=slopes[:, place], where=width > 0)
+    return slopes
+
+
+def propagate(estimates: Estimates, slopes: Array) -> Array:
+    """Return the standard error of f, n, of `slopes` g (n x k)."""
+    if slopes.shape[1] != 2:
+        return np.asarray(np.abs(slopes).sum(axis=1))
+    with np.errstate(invalid="ignore"):  # slopes are endless where a divisor may be 0
+        together = 2 * _complete(estimates, slopes) * slopes.prod(axis=1)
+        return np.asarray(np.sqrt(np.maximum((slopes**2).sum(axis=1) + together, 0.0)))
+
+
+def region_points(estimates: Estimates, slopes: Array) -> Array:
+    """Return points that `estimates` may be at once, n x P x k; slopes: g (n x k).
+
+    Of two the ellipse's centre, its rim, where f is steepest as well, and half way between.
+    """
+    if slopes.shape[1] == 2:
+        rho, angle = _complete(estimates, slopes), np.arange(DIRECTIONS) * 2 * np.pi / DIRECTIONS
+        axes = np.sqrt(np.maximum(np.stack([1 + rho, 1 - rho], axis=1), 0.0) / 2)
+        steepest = axes * (slopes @ SIDES)
+        length = np.linalg.norm(steepest, axis=1, keepdims=True)
+        steepest = np.divide(steepest, length, out=np.zeros_like(steepest), where=(length > 0) & np.isfinite(length))
+        steepest = steepest[:, None]
+        rim = np.broadcast_to(np.stack([np.cos(angle), np.sin(angle)], axis=1), (len(slopes), DIRECTIONS, 2))
+        rim = np.concatenate([steepest, -steepest, rim], axis=1)
+        along = np.concatenate([np.zeros((len(slopes), 1, 2)), rim, rim / 2], axis=1) * axes[:, None]
+        share = along @ SIDES
+    else:
+        share = np.linspace(-1.0, 1.0, ALONG)[None, :, None] * np.where(slopes < 0, -1.0, 1.0)[:, None]
+    below, above = estimates.centre - estimates.low, estimates.high - estimates.centre
+    moved = np.where(share > 0, share * above[:, None, :], share * below[:, None, :])
+    return np.asarray(estimates.centre[:, None, :] + moved)
+
+
+def _complete(estimates: Estimates, slopes: Array) -> Array:
+    """Return the correlation of two estimates, n; where it is not known, what makes the error of `slopes` largest."""
+    return np.where(
+        np.isnan(estimates.correlation), np.where(slopes.prod(axis=1) < 0, -1.0, 1.0), estimates.correlation
+    )
+
+
 Figures = Mapping[str, "Numbers"]  # columns of one length: a line per answer, with cell and set_number
 
 
@@ -97,7 +190,7 @@ def _gather(run: "QueryRun", derived: Derived, figure: Figures) -> Estimates:
         for field in ("value", "centre", "std_error", "low", "high")
     )
     error = np.where(np.isnan(value), 0.0, error)
-    known = run.correlations.get((derived.read[0], derived.read[-1])) if derived.is_pair else None
+    known = run.correlations.get((derived.read[0], derived.read[-1])) if len(derived.read) == 2 else None
     correlation = np.nan if known is None else known[figure["cell"], figure["set_number"]]
     # an exact figure has no error that could go with another's
     several = (error != 0).sum(axis=1) > 1

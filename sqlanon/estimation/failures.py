@@ -1,11 +1,15 @@
 """Refuse queries that have no answer, in the caller's words: an engine's message uses our names and may quote values.
 
 SUM and AVG of columns without a finite sum (no numbers, NaN and infinity, numbers whose squares overflow) are refused
-before anything is estimated; failures in the engine are explained.
+before anything is estimated; failures in the engine are explained. Of constants that no row of the release equals, or
+lies beyond, it is warned: a misspelt word would count 0.
+
+Whether what an answer needs in memory, beside the engine, will fit is told by its shape before it is computed: the
+engine keeps to its own limit and spills; arrays grow with groups, values and questions, and do not spill.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +27,36 @@ from sqlanon.errors import (
     TemplateError,
     UsageError,
 )
-from sqlanon.estimation.temporary_tables import inline
-from sqlanon.plans.templates import ident
+from sqlanon.estimation.release_tables import MOST_REMEMBERED_CONSTANTS, Workspace, cut, inline
+from sqlanon.plans.templates import Sql, ident
+from sqlanon.sql.aggregate_query import Comparison
+from sqlanon.wording import find_near, option
 
 if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
-    from sqlanon.estimation.missing_values import MissingValues
-    from sqlanon.sql.aggregate_query import Comparison
-
 
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|REAL|DECIMAL.*|BOOLEAN|BIGNUM|VARINT")
 ENDLESS = "SUM and AVG were asked of an expression that is NaN or infinite {}; leave them out with WHERE"
+_NO_FUNCTION = re.compile(
+    r"No function matches the given name and argument types '(?P<name>[^'(]+)\((?P<types>[^']*)\)'"
+)
+_NO_ARGUMENTS = re.compile(r"(?:Macro|Function) (?P<name>\w+)\(\) does not support the supplied arguments")
+_KIND_OF_ERROR = re.compile(r"^\w+ Error: ")
+_CAUSES = {  # what an engine of ours says of a value, in its words
+    "cannot be read as what its column holds": "a value cannot be converted",
+    "larger than what its column": "a value is out of range",
+    "cannot read a value": "a value is none that a function takes",
+}
+MOST_COMPARED = 2_000  # a misspelt text is compared with at most so many published ones
+LOOKED_FOR = 200  # constants that are looked for by one query
+MOST_SENTENCES = 5  # about constants of one query: of more, the number alone is said
+MOST_NAMED = 6  # values of a column, up to which all are named
+LONGEST = 60  # letters of a value that a message shows
+_TEXTS = ("VARCHAR", "BOOLEAN", "ENUM")
+ALWAYS = 256_000_000  # bytes that any answer may hold beside the engine, however little its limit leaves
+NUMBER = 8  # bytes
+UNIFORM_FITS = f"{option('estimator', 'uniform')} solves nothing and takes less"
+LINE, ANSWER, SET = 6, 15, 8  # numbers of a line that is read, of an answer, of a value in one of several sets
 
 
 def is_numeric(sql_type: str) -> bool:
@@ -129,18 +152,6 @@ def refuse_unsound(row: Mapping[str, Any]) -> None:
         )
 
 
-_NO_FUNCTION = re.compile(
-    r"No function matches the given name and argument types '(?P<name>[^'(]+)\((?P<types>[^']*)\)'"
-)
-_NO_ARGUMENTS = re.compile(r"(?:Macro|Function) (?P<name>\w+)\(\) does not support the supplied arguments")
-_KIND_OF_ERROR = re.compile(r"^\w+ Error: ")
-_CAUSES = {  # what an engine of ours says of a value, in its words
-    "cannot be read as what its column holds": "a value cannot be converted",
-    "larger than what its column": "a value is out of range",
-    "cannot read a value": "a value is none that a function takes",
-}
-
-
 @contextmanager
 def explained(values: "MissingValues", comparisons: Sequence["Comparison"]) -> Iterator[None]:
     """Say in the block why a query fails in the engine, in words of ours; what is worded for users passes as it is.
@@ -188,3 +199,124 @@ def _say_plainly(text: str) -> str:
 
 def _publish_names(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\b(quasi_\d+|sensitive(_\d+)?)\b", lambda match: names.get(match[0], match[0]), text)
+
+
+class MissingValues:
+    """Look for the constants of queries among a release's published values; what was told once is remembered."""
+
+    def __init__(self, space: Workspace, domain: Callable[[str], Sql]) -> None:
+        """Take the release's relations; nothing runs yet. domain: column (ours) → the relation of its values."""
+        self.space, self.domain = space, domain
+
+    def tell(self, comparisons: Sequence[Comparison], explained_constants: Collection[Sql] = ()) -> list[str]:
+        """Return a sentence for each constant that no row equals, or lies on the asked side of.
+
+        explained_constants: constants that are told otherwise.
+        """
+        memory = self.space.missing_constants
+        if len(memory) > MOST_REMEMBERED_CONSTANTS:
+            memory.clear()
+        by_side: dict[tuple[str, Sql], list[Comparison]] = {}
+        for comparison in comparisons:
+            if comparison.constant in explained_constants:
+                memory[comparison] = ""
+            elif comparison not in memory:
+                by_side.setdefault((comparison.column, comparison.side), []).append(comparison)
+        for some in (part for same_side in by_side.values() for part in cut(same_side, LOOKED_FOR)):
+            memory |= dict.fromkeys(some, "")
+            with overlooked():  # the query was answered: what fails outside its CASE or OR tells nothing
+                memory |= self._look(some)
+        sentences = [memory[comparison] for comparison in comparisons if memory[comparison]]
+        if (more := len(sentences) - MOST_SENTENCES) > 0:
+            sentences[MOST_SENTENCES:] = [f"no such values in the release: {more:,} more constants"]
+        return sentences
+
+    def _look(self, comparisons: Sequence[Comparison]) -> dict[Comparison, str]:
+        """Return what is to be told of those constants of one expression that no row is as they ask."""
+        (occurrence,) = self.space.engine.rows(self._render_occurrence(comparisons))
+        found = [occurrence[f"found_{number}"] == 1 for number in range(1, len(comparisons) + 1)]
+        missing = [comparison for comparison, is_found in zip(comparisons, found, strict=True) if not is_found]
+        sentences = {}
+        for number, comparison in enumerate(missing):
+            equation = f"{comparison.named} {comparison.operator} {_cut(_write(comparison.constant))}"
+            suggestion = self._suggest(comparison) if number < MOST_SENTENCES else ""
+            sentences[comparison] = f"no such value in the release: {equation}{suggestion}"
+        return sentences
+
+    def tell_unfit(self, comparisons: Sequence[Comparison]) -> str:
+        """Return which constant cannot be compared with its column, with the column's type and values; or nothing."""
+        for comparison in comparisons[:LOOKED_FOR]:
+            with overlooked():
+                self.space.engine.rows(self._render_occurrence([comparison]))
+                continue
+            with overlooked():
+                sql_type, written = self._read_type(comparison), _cut(_write(comparison.constant))
+                is_text = sql_type.startswith(_TEXTS)
+                advice = "; a text stands in single quotes" if is_text else self._suggest(comparison)
+                return f"{comparison.named} has the type {sql_type}, and {written} does not fit{advice}"
+            return ""  # the expression fails by itself, whatever it is compared with
+        return ""
+
+    def _read_type(self, comparison: Comparison) -> str:
+        return self.space.read_type(comparison.side, self.domain(comparison.column))
+
+    def _suggest(self, comparison: Comparison) -> str:
+        """Return what might be meant, of published values only."""
+        if not self._read_type(comparison).startswith(_TEXTS):
+            (row,) = self.space.engine.rows(self._render("estimate/missing_values/published_range", comparison))
+            return f"; its values lie between {row['least']} and {row['largest']}" if row["least"] is not None else ""
+        constant = _unquote(comparison.constant)
+        lengths = {"length": len(constant), "most": MOST_COMPARED}
+        text = self._render("estimate/missing_values/published_text", comparison, **lengths)
+        published = [str(row["text"]) for row in self.space.engine.rows(text)]
+        near = find_near(constant, published)
+        if near:
+            return f"; did you mean {' or '.join(_cut(repr(text)) for text in near)}?"
+        values = ", ".join(_cut(repr(text)) for text in sorted(published))
+        return f"; its values are {values}" if 0 < len(published) <= MOST_NAMED else ""
+
+    def _render_occurrence(self, comparisons: Sequence[Comparison]) -> str:
+        constants = [(comparison.operator, comparison.constant) for comparison in comparisons]
+        return self._render("estimate/missing_values/occurrence", comparisons[0], constants=constants)
+
+    def _render(self, template: str, comparison: Comparison, **values: object) -> str:
+        given = {"compared": self.domain(comparison.column)}
+        return self.space.render(template, given, side=comparison.side, **values)
+
+
+def _write(constant: Sql) -> str:
+    """Return a constant without the brackets that were put around it."""
+    return constant.removeprefix("(").removesuffix(")")
+
+
+def _unquote(constant: Sql) -> str:
+    return _write(constant).strip("'").replace("''", "'")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def require_memory(engine: Engine, fixed: float, cells: int = 1, each: float = 0.0, remedy: str = "") -> None:
+    """Raise AnswerError where an answer would hold more numbers at once than the engine's memory limit leaves.
+
+    fixed: numbers whatever is grouped by. cells: groups of the answer. each: numbers of one of them. remedy: what to do
+    where no number of groups fits.
+    """
+    needed = NUMBER * (fixed + cells * each)
+    if needed <= ALWAYS or (free := engine.free_memory()) is None:
+        return
+    free = max(free, ALWAYS)
+    if needed <= free:
+        return
+    fitting = int((free / NUMBER - fixed) // each) if each else 0
+    if cells > 1 and fitting > 0:
+        remedy = f"{fitting:,} of its {cells:,} groups would fit: group by fewer columns, or narrow WHERE"
+    raise AnswerError(
+        f"the answer would hold about {_write_size(needed)} beside the engine, and {option('memory_limit')} leaves"
+        f" {_write_size(free)}; {remedy or 'ask for less at once'}, or raise the limit by {_write_size(needed - free)}"
+    )
+
+
+def _write_size(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"

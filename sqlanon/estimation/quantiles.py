@@ -15,9 +15,9 @@ import numpy as np
 from sqlanon.engines.runner import run_steps
 from sqlanon.errors import AnswerError, QueryError
 from sqlanon.estimation.failures import is_numeric
-from sqlanon.estimation.query_run import Estimator, QueryRun
-from sqlanon.estimation.temporary_tables import relations_of, text_of
-from sqlanon.estimators.aggregates import COUNT, Quantile
+from sqlanon.estimation.query_run import Estimator, Lines, QueryRun, choose_lines, limit_lines
+from sqlanon.estimation.release_tables import relations_of, text_of
+from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate, Quantile
 from sqlanon.estimators.evidence import NORMAL_QUANTILE, Array, BoolArray, Estimate, IntArray, join_fields
 from sqlanon.plans.templates import Sql, literal
 from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
@@ -25,6 +25,7 @@ from sqlanon.sql.aggregate_query import Aggregate, Piece, Query
 MOST, FEWEST = 200, 24  # thresholds of one quantile
 STEPS = (36, 6, 1)  # of those that are looked at: all, then those near where F reaches the level
 MOST_SHARES = 480  # shares of single cells at all thresholds
+TOGETHER = 1_000_000  # numbers of cells x values x thresholds whose shares are found at once
 _ROUNDING = 1e-9  # of a share
 _TYPES = "MEDIAN and quantiles are of numbers, dates and timestamps; one was asked of {} values"
 _ENDLESS = (
@@ -88,7 +89,7 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         present, below = np.isfinite(rank).astype(float), rank <= thresholds.ranks[:, None]
     else:
         run.bucket = thresholds.write_bucket()
-    rows, share = run.prepare_shares(present, below, chosen, estimate)
+    rows, share = _prepare_shares(run, present, below, chosen, estimate)
     first, *steps = STEPS if count > FEWEST else (1,)
     places = np.union1d(np.arange(min(first - 1, max(count - 1, 0)), count, first), np.arange(count)[-1:])
     shares = share(places)
@@ -101,6 +102,67 @@ def _find(run: QueryRun, aggregate: Aggregate, estimate: Estimator, in_expressio
         order = np.argsort(places)
         places, shares = places[order], Estimate(*(side[order] for side in vars(both).values()))
     return _invert(quantile, thresholds, thresholds.ranks[places], rows, shares)
+
+
+def _prepare_shares(
+    run: QueryRun, present: Array, below: BoolArray | int, chosen: BoolArray, estimate: Estimator
+) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
+    """Return the rows that a quantile is of, cells x sets, and what finds shares of them, T x cells x sets.
+
+    present: 1 for those of the chosen values that a quantile is of, n. below: which are at or below each threshold,
+    thresholds x n, or how many thresholds the bucket counts. What finds shares takes the places of T thresholds.
+    """
+    # what counts the hits is made again, by other marks
+    run.space.forget([str(run.relations[name]) for name in ("hit", "possible") if name in run.relations])
+    whole = run.read_lines()
+    lines, cells = limit_lines(whole, run.under[0]), run.count_answered(whole)
+    if isinstance(below, int):
+        lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
+    asked = run.selected.narrow(chosen)
+    inference = run.infer(lines, cells).about(asked)
+    rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
+    rows = replace(rows, value=np.nan_to_num(rows.value))
+    run.tell_limits(inference.moments.row_count, upper_bound=False)
+
+    def share(places: IntArray) -> Estimate:
+        told = len(places)
+        if isinstance(below, int):
+            measured = LinearAggregate(AVG, 1, present, present)
+            shares = run.infer(_cumulate(lines, below, places), cells * told, told).about(asked)
+        else:
+            measured = LinearAggregate(AVG, None, below[places].ravel().astype(float), np.tile(present, told))
+            shares = inference.about(asked.repeat(told))
+        sides = vars(shares.answer(measured, estimate)).values()
+        return Estimate(*(side.reshape(cells, told, -1).transpose(1, 0, 2) for side in sides))
+
+    def share_some(places: IntArray) -> Estimate:
+        if not (len(places) and len(lines["cell"])):
+            return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
+        step = max(1, TOGETHER // max(1, cells * len(asked.code)))
+        return join_fields([share(places[start : start + step]) for start in range(0, len(places), step)], axis=0)
+
+    return rows, share_some
+
+
+def _cumulate(lines: Lines, size: int, places: IntArray) -> Lines:
+    """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
+
+    lines: of hits in parts, `bucket` the first of `size` thresholds that is not below. places: of the T that are told.
+    """
+    counted = [name for name in ("shared", "uniform") if name in lines]
+    names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
+    keys = np.stack([lines[name].astype(np.int64) for name in names])
+    different, place = np.unique(keys, axis=1, return_inverse=True)
+    told = len(places)
+    found: dict[str, Any] = {name: np.repeat(line, told) for name, line in zip(names, different, strict=True)}
+    found["cell"] = found["cell"] * told + np.tile(np.arange(told), different.shape[1])
+    for source in counted:
+        by_bucket = np.zeros((different.shape[1], size))
+        np.add.at(by_bucket, (place.ravel(), lines["bucket"].astype(np.int64)), lines[source].astype(float))
+        found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), told)
+        found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1)[:, places].ravel()
+    found["positive_uniform_1"] = found["sum_uniform_1"]
+    return found | {"least_1": np.zeros(len(found["cell"])), "largest_1": np.ones(len(found["cell"]))}
 
 
 class Thresholds:

@@ -6,7 +6,6 @@ figures (relation `figure`) in SQL.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +15,21 @@ from sqlanon.engines.runner import run_steps
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.derived_figures import evaluate_derived
 from sqlanon.estimation.failures import (
+    ANSWER,
+    LINE,
+    SET,
+    MissingValues,
     explained,
     require_finite_measures,
     require_finite_weights,
+    require_memory,
     require_numeric,
     require_readable,
 )
-from sqlanon.estimation.memory_need import ANSWER, LINE, SET, require_memory
-from sqlanon.estimation.missing_values import MissingValues
-from sqlanon.estimation.release_tables import ReleaseTables
-from sqlanon.estimation.temporary_tables import Steps, inline, listed, text_of
-from sqlanon.estimators.aggregates import AVG, COUNT, LinearAggregate
-from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray, join_fields
+from sqlanon.estimation.release_tables import ReleaseTables, Steps, inline, listed, text_of
+from sqlanon.estimators.aggregates import LinearAggregate, Pair
+from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence, IntArray
 from sqlanon.estimators.moments import SelectedValues
-from sqlanon.estimators.propagation import Pair
 from sqlanon.plans.plan import relation_name
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import INTERVAL, Aggregate, Comparison, Piece, Query, Role
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from sqlanon.engines.base import Numbers
 
 LARGEST_ANSWER = 20_000_000  # numbers per moment: cells x cases x values
-TOGETHER = 1_000_000  # numbers of cells x values x thresholds whose shares are found at once
 Lines = Mapping[str, "Numbers"]  # of moments, as columns
 Estimator = Callable[[Evidence], Estimate]
 Inverted = Mapping[int, Mapping[str, Any]]  # by the number of an aggregate: the fields of its estimates
@@ -51,12 +50,13 @@ class QueryRun:
 
     A form says how hits are counted (`counting_steps`), what lines of moments say (`infer`), and how much is held.
     SELECTING: the roles of the conditions that select sensitive values. counts_values: whether values are published
-    with their rows. held: numbers held at once, by measurement: of a value in a
-    cell and case, of each measure beside every line and value, and copies of the lines that are read.
+    with their rows. asks_logs: whether the variance of a product does. held: numbers held at once, by measurement: of
+    a value in a cell and case, of each measure beside every line and value, and copies of the lines that are read.
     """
 
     SELECTING: tuple[Role, ...] = ("sensitive",)
     counts_values = False
+    asks_logs = False
     held: tuple[int, int, int]
 
     def __init__(self, loaded: ReleaseTables, query: Query) -> None:
@@ -75,10 +75,14 @@ class QueryRun:
             tuple(f"flag_{n}" for n, one in enumerate(self.limits, start=1) if one == agg.limit)
             for agg in query.aggregates
         ]
-        pairs = {(derived.read[0], derived.read[1]) for derived in query.derived if derived.is_pair}
-        self.pairs = {pair: self._multiply(*pair) for pair in sorted(pairs)}  # of aggregates that an expression reads
+        pairs = sorted({derived.read for derived in query.derived if len(derived.read) == 2})
+        self.pairs = {
+            (one, other): self._multiply(one, other) for one, other in pairs
+        }  # of aggregates that an expression reads
         measures = [piece for piece in arguments if piece.role in ("quasi", "mixed")]
-        self.measures = list(dict.fromkeys([*measures, *filter(None, self.pairs.values())]))
+        # of a product, which variance asks how far its factors go together
+        logs = [log_size(agg.argument) for agg in query.aggregates if agg.argument and agg.times and self.asks_logs]
+        self.measures = list(dict.fromkeys(filter(None, [*measures, *self.pairs.values(), *logs])))
         made = ("asked", "hit", "figure", "point", *(["possible"] if query.parts else []))
         self.relations = dict(loaded.relations) | {name: relation_name(loaded.prefix, name) for name in made}
         # Other statements read `asked` for its cases and for the keys of its sets; else it is read once.
@@ -271,45 +275,6 @@ class QueryRun:
                 self.correlations[one, other] = correlation
         return self.fill_empty_counts(estimates), self.tell_occurring(inferred[()].rows)
 
-    def prepare_shares(
-        self, present: Array, below: BoolArray | int, chosen: BoolArray, estimate: Estimator
-    ) -> tuple[Estimate, Callable[[IntArray], Estimate]]:
-        """Return the rows that a quantile is of, cells x sets, and what finds shares of them, T x cells x sets.
-
-        present: 1 for those of the chosen values that a quantile is of, n. below: which are at or below each threshold,
-        thresholds x n, or how many thresholds the bucket counts. What finds shares takes the places of T thresholds.
-        """
-        # what counts the hits is made again, by other marks
-        self.space.forget([str(self.relations[name]) for name in ("hit", "possible") if name in self.relations])
-        whole = self.read_lines()
-        lines, cells = limit_lines(whole, self.under[0]), self.count_answered(whole)
-        if isinstance(below, int):
-            lines = choose_lines(lines, ~np.isnan(lines["bucket"].astype(float)))
-        asked = self.selected.narrow(chosen)
-        inference = self.infer(lines, cells).about(asked)
-        rows = inference.answer(LinearAggregate(COUNT.of_values, None, present, present), estimate)
-        rows = replace(rows, value=np.nan_to_num(rows.value))
-        self.tell_limits(inference.moments.row_count, upper_bound=False)
-
-        def share(places: IntArray) -> Estimate:
-            told = len(places)
-            if isinstance(below, int):
-                measured = LinearAggregate(AVG, 1, present, present)
-                shares = self.infer(cumulate(lines, below, places), cells * told, told).about(asked)
-            else:
-                measured = LinearAggregate(AVG, None, below[places].ravel().astype(float), np.tile(present, told))
-                shares = inference.about(asked.repeat(told))
-            sides = vars(shares.answer(measured, estimate)).values()
-            return Estimate(*(side.reshape(cells, told, -1).transpose(1, 0, 2) for side in sides))
-
-        def share_some(places: IntArray) -> Estimate:
-            if not (len(places) and len(lines["cell"])):
-                return Estimate(*np.zeros((5, len(places), *rows.value.shape)))
-            step = max(1, TOGETHER // max(1, cells * len(asked.code)))
-            return join_fields([share(places[start : start + step]) for start in range(0, len(places), step)], axis=0)
-
-        return rows, share_some
-
     def count_answered(self, lines: Lines) -> int:
         """Return how many cells lines are of: without GROUP BY one, though there may be no line."""
         return int(lines["cell"].max()) + 1 if len(lines["cell"]) else int(not self.quasi_keys)
@@ -392,7 +357,8 @@ class QueryRun:
         # NaN is NULL: it adds nothing to a sum, and is none of the rows that AVG divides by.
         weight = np.ones(int(selection.sum())) if times is None else weights[times.sql][selection]
         present = (~np.isnan(weight)).astype(float)
-        return LinearAggregate(function, self._number_measure(piece), np.nan_to_num(weight), present), selection
+        log = self._number_measure(log_size(piece) if piece and aggregate.times and self.asks_logs else None)
+        return LinearAggregate(function, self._number_measure(piece), np.nan_to_num(weight), present, log), selection
 
     def _number_measure(self, piece: Piece | None) -> int | None:
         """Return the number of what is measured on rows, None for nothing."""
@@ -447,25 +413,10 @@ def limit_lines(lines: Lines, marks: Sequence[str]) -> Lines:
     return lines
 
 
-def cumulate(lines: Lines, size: int, places: IntArray) -> Lines:
-    """Return lines of moments by threshold: cell becomes cell · T + t, and 1 below t is what is measured.
-
-    lines: of hits in parts, `bucket` the first of `size` thresholds that is not below. places: of the T that are told.
-    """
-    counted = [name for name in ("shared", "uniform") if name in lines]
-    names = [name for name in lines if name not in ("bucket", *counted) and not name.startswith("flag_")]
-    keys = np.stack([lines[name].astype(np.int64) for name in names])
-    different, place = np.unique(keys, axis=1, return_inverse=True)
-    told = len(places)
-    found: dict[str, Numbers] = {name: np.repeat(line, told) for name, line in zip(names, different, strict=True)}
-    found["cell"] = found["cell"] * told + np.tile(np.arange(told), different.shape[1])
-    for source in counted:
-        by_bucket = np.zeros((different.shape[1], size))
-        np.add.at(by_bucket, (place.ravel(), lines["bucket"].astype(np.int64)), lines[source].astype(float))
-        found[source] = found[f"count_{source}_1"] = np.repeat(by_bucket.sum(axis=1), told)
-        found[f"sum_{source}_1"] = found[f"square_{source}_1"] = by_bucket.cumsum(axis=1)[:, places].ravel()
-    found["positive_uniform_1"] = found["sum_uniform_1"]
-    return found | {"least_1": np.zeros(len(found["cell"])), "largest_1": np.ones(len(found["cell"]))}
+def log_size(argument: Piece) -> Piece:
+    """Return ln |e| of an argument, NULL for 0."""
+    size = f"abs(cast({argument.sql} as double))"
+    return Piece(argument.role, Sql(f"(case when {size} > 0 then ln({size}) end)"))
 
 
 def weigh_choice(chosen: Piece) -> Piece:

@@ -1,16 +1,136 @@
-"""What a form of release says to whoever answers queries about it: its tables in the engine, and the run of a query."""
+"""The working space of a release in its database, and what its form says to whoever answers queries about it."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
-from sqlanon.estimation.temporary_tables import Workspace, listed
+from sqlanon.engines.base import Engine
+from sqlanon.engines.runner import fresh_prefix
+from sqlanon.plans.build import build, render_queries
+from sqlanon.plans.chapters import Chapter
+from sqlanon.plans.plan import Loop, Report, Statement, relation_name, statements_of
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.aggregate_query import Query
+from sqlanon.sql.aggregate_query import Comparison, Query
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from sqlanon.engines.base import Numbers
     from sqlanon.estimation.answered import Answered
     from sqlanon.estimation.plain_counts import PlainCount
     from sqlanon.estimation.query_run import Estimator, QueryRun
+
+MOST_REMEMBERED_QUERIES = 256  # over the sensitive values
+MOST_REMEMBERED_CONSTANTS = 20_000
+T = TypeVar("T")
+Steps = list[Statement | Report | Loop]
+
+
+class Workspace:
+    """Hold the relations of one release and the temporary tables that its queries make."""
+
+    def __init__(
+        self, engine: Engine, tables: Mapping[str, Sql] | None = None, names: Mapping[str, str] | None = None
+    ) -> None:
+        """Take the published tables, and internal name → published name."""
+        self.engine, self.tables, self.names = engine, dict(tables or {}), dict(names or {})
+        self.prefix = fresh_prefix()
+        self.relations: dict[str, Sql] = dict(self.tables)
+        self._made: list[str] = []
+        self._remembered: dict[str, dict[str, Numbers]] = {}
+        self._types: dict[str, str] = {}
+        # of constants in queries that no row equals; "" where one does
+        self.missing_constants: dict[Comparison, str] = {}
+
+    def loading_steps(self) -> Steps:
+        """Render what every query reads; a form's own."""
+        raise NotImplementedError
+
+    def render(self, chapter: str, given: Mapping[str, Sql], **values: object) -> str:
+        """Render a chapter of one query."""
+        (sql,) = render_queries(Chapter(chapter, values), given, self.engine.dialect).values()
+        return sql
+
+    def write(self, chapter: str, given: Mapping[str, Sql], **values: object) -> Steps:
+        """Render a chapter over the relations given; nothing runs. What it makes is named by the workspace's prefix."""
+        return [*build((Chapter(chapter, values),), self.prefix, given, self.engine.dialect)]
+
+    def keep(self, name: str, sql: str) -> Sql:
+        """Keep a query's rows in a temporary table; return its relation."""
+        relation = relation_name(self.prefix, name)
+        self.engine.create(Statement(name, sql, "table", str(relation)))
+        self._made.append(str(relation))
+        return relation
+
+    def keep_columns(self, name: str, columns: "Mapping[str, Numbers]") -> Sql:
+        """Put a small table of Python's, given as arrays, into a temporary table, over an older one of this name."""
+        import pandas as pd  # slow to load
+
+        return self.keep_frame(name, pd.DataFrame(dict(columns)))
+
+    def keep_frame(self, name: str, frame: "pd.DataFrame") -> Sql:
+        """Put a small table of Python's into a temporary table, over an older one of this name."""
+        relation = relation_name(self.prefix, name)
+        self.engine.keep_frame(relation, frame)
+        if str(relation) not in self._made:
+            self._made.append(str(relation))
+        return relation
+
+    def forget(self, relations: Sequence[str]) -> None:
+        """Drop the temporary tables of one query."""
+        if not relations:
+            return
+        self.engine.drop(list(relations))
+        self._made = [name for name in self._made if name not in relations]
+
+    def close(self) -> None:
+        """Drop every temporary table; they are made again where they are needed again."""
+        self.forget(self._made)
+
+    def read_once(self, sql: str) -> "dict[str, Numbers]":
+        """Run a query over the sensitive values, or remember its rows: they depend on the release only."""
+        if sql not in self._remembered:
+            # Queries over the values are many only where somebody enumerates them: no order of forgetting pays.
+            if len(self._remembered) >= MOST_REMEMBERED_QUERIES:
+                self._remembered.clear()
+            self._remembered[sql] = self.engine.arrays(sql)
+        return self._remembered[sql]
+
+    def read_type(self, expression: Sql, relation: Sql) -> str:
+        """Return the type of an expression over one of the loaded relations."""
+        key = f"{expression} from {relation}"
+        if key not in self._types:
+            (sql_type,) = self.engine.columns(f"select {expression} as argument from {relation}").values()
+            self._types[key] = sql_type
+        return self._types[key]
+
+
+def inline(sql: str) -> Sql:
+    """Put a query in brackets, to stand where a relation does."""
+    return Sql(f"(\n{sql}\n)")
+
+
+def relations_of(steps: Iterable[Statement | Report | Loop]) -> dict[str, Sql]:
+    """Return the relations that steps make, by their names."""
+    return {step.name: Sql(step.relation) for step in steps if isinstance(step, Statement)}
+
+
+def listed(steps: Iterable[Statement | Report | Loop]) -> list[tuple[str, str]]:
+    """Return the names and texts of steps, in order."""
+    return [(made.name, made.sql) for step in steps for made in statements_of(step)]
+
+
+def text_of(step: Statement | Report | Loop) -> str:
+    """Return the SQL of a section that is read and not made."""
+    assert isinstance(step, Statement)
+    return step.sql
+
+
+def cut(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield so many at a time, fewer at the end."""
+    waiting = iter(things)
+    while some := list(islice(waiting, size)):
+        yield some
 
 
 class ReleaseTables(Workspace):
@@ -23,11 +143,6 @@ class ReleaseTables(Workspace):
     quasi: list[str]
     sensitive: str | list[str]
     has_errors = True
-
-    @property
-    def sensitive_columns(self) -> list[str]:
-        """Return the published names of the sensitive columns."""
-        return [self.sensitive] if isinstance(self.sensitive, str) else self.sensitive
 
     def start(self, query: Query, name: str) -> "QueryRun":
         """Return the run of a query by an estimator; nothing runs yet."""
@@ -51,7 +166,7 @@ class ReleaseTables(Workspace):
 
         query: the same in pieces, where it is in the grammar of estimates.
         """
-        from sqlanon.estimation.exact import answer_exactly, read_exactly
+        from sqlanon.estimation.answered import answer_exactly, read_exactly
 
         exact = read_exactly(self, sql, query)
         return None if exact is None else answer_exactly(self, exact, query)

@@ -1,13 +1,19 @@
-"""What answers queries about a release, whatever its form: loading this loads no numbers."""
+"""What answers queries about a release, whatever its form: loading this loads no numbers.
 
+The statements behind an answer are printed as a script that an engine's own shell runs as it is.
+"""
+
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import QueryError
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.estimators import choose_estimator
 from sqlanon.plans.manifest import of_people, one_column
+from sqlanon.plans.plan import Statement, relation_name
 from sqlanon.plans.templates import Sql
 
 if TYPE_CHECKING:
@@ -31,6 +37,20 @@ GO_TOGETHER = (
     "groups differ in {} at once: where these depend strongly on each other, intervals of {} are somewhat"
     " too narrow, and hold less often than in 95 of 100 releases"
 )
+HEAD = "-- as it is, for the shell of {}:"
+SOUNDNESS = "soundness"
+FILLED = "-- (not for the shell: it reads what Python fills)"
+ANSWER = "the script ends in the answer"
+MOMENTS = "the script ends in what {estimator} is computed from: its arithmetic is no SQL, and sqlanon estimate does it"
+# a cast of words to a number fails, and the engine's message quotes them
+_SOUND = """\
+select case
+    when line_count > 0 and unequal_groups = 0 and faulty_lines = 0 then 0
+    else cast('the release is damaged: groups that differ: ' || cast(unequal_groups as varchar) as integer)
+end as damaged_groups
+from (
+{query}
+) as soundness"""
 
 
 class Session:
@@ -199,16 +219,41 @@ class Session:
 
     def script(self, sql: str, estimator: str | None = None) -> str:
         """Return the statements behind an answer as a script for the engine's shell."""
-        from sqlanon.estimation.exact import read_exactly
-        from sqlanon.estimation.printed_script import write_exact_script, write_script
+        from sqlanon.estimation.answered import read_exactly
 
         name, _, _, loaded, query = self._find(sql, estimator)
         exact = read_exactly(loaded, sql, query)
         if exact is not None:
-            return write_exact_script(loaded, exact.sql)
+            answer = loaded.engine.text(Statement("answer", exact.sql, "query"))
+            return f"{HEAD.format(loaded.engine.dialect)} {ANSWER}\n\n{answer};\n"
         return write_script(loaded, self.statements(sql, name), name)
 
     def close(self) -> None:
         """Drop the temporary tables of this release; they are made again where they are needed again."""
         for loaded in self._opened.values():
             loaded.close()
+
+
+def write_script(space: Workspace, statements: Sequence[tuple[str, str]], estimator: str) -> str:
+    """Return a script: what later statements read is made a temporary table; what cannot run is a comment.
+
+    statements: names and texts, in order; one reads another as the workspace's relation of that name.
+    estimator: what is computed of its last lines.
+    """
+    tables: set[str] = set()
+    parts = [f"{HEAD.format(space.engine.dialect)} {MOMENTS.format(estimator=estimator)}"]
+    reads = re.compile(f'"{re.escape(space.prefix)}(?:[^"]|"")*"')
+    for number, (name, sql) in enumerate(statements):
+        relation = str(relation_name(space.prefix, name))
+        if relation in tables:
+            continue
+        if set(reads.findall(sql)) - tables:
+            parts.append("\n".join([f"-- {name}", FILLED, *(f"-- {line}" for line in sql.splitlines())]))
+            continue
+        is_read = any(relation in later for _, later in statements[number + 1 :])
+        statement = Statement(name, _SOUND.format(query=sql) if name == SOUNDNESS else sql, "query")
+        if is_read:
+            statement = Statement(name, sql, "table", relation)
+            tables.add(relation)
+        parts.append(f"-- {name}\n{space.engine.text(statement)};")
+    return "\n\n".join(parts) + "\n"

@@ -1,6 +1,9 @@
 """The aggregates that recipients may ask for: their sums, estimates, bounds, SQL.
 
 Other code asks the object; it never compares an aggregate's name. Axes as in `moments`.
+
+A linear estimate is Σ_v a_v m_v with m_v the mean of what is measured over v's rows. Its error is that of the m_v, so
+that the covariance of two pairs what they measure on a row with the directions of their a.
 """
 
 from collections.abc import Sequence
@@ -18,13 +21,14 @@ class LinearAggregate:
 
     function: what it makes of them. number: of the measured expression e over rows; None: every hit counts 1.
     weights: w of the selected values, length n, 0 for NULL: of a product what e is multiplied by, else 1 beside a
-    number. present: 1 where w is not NULL, else 0.
+    number. present: 1 where w is not NULL, else 0. log: the number of ln |e|, of a product whose variance asks for it.
     """
 
     function: "Function"
     number: int | None
     weights: Array
     present: Array
+    log: int | None = None
 
     @property
     def degree(self) -> int:
@@ -58,6 +62,42 @@ class LinearAggregate:
         column = moments.columns[self.column(0, "shared")]
         empty = np.asarray(selected.sum_by_set(selected.gather(column), self.present) == 0)
         return empty & (not self.function.counts)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sums over rows, and the number of the product of what they measure; None: it is no measure of its own."""
+
+    one: LinearAggregate
+    other: LinearAggregate
+    product: int | None
+
+    def turned(self, turn: int) -> "Pair":
+        """Return the pair itself (`turn` 0), or each of its sums with itself (1, 2)."""
+        if turn == 0:
+            return self
+        single = (self.one, self.other)[turn - 1]
+        return Pair(single, single, None)
+
+    @property
+    def product_column(self) -> str:
+        """Return the moments' `uniform` column of what the two measure, multiplied."""
+        if self.product is not None:
+            return f"sum_uniform_{self.product}"
+        if self.one.number is None:
+            return self.other.column(self.other.degree)
+        return self.one.column(2 if self.one.number == self.other.number else 1)
+
+
+def correlate(top: Array, one: Array, other: Array) -> Array:
+    """Return two estimates' correlation: `top` their covariance, `one`, `other` their variances.
+
+    0 without error, NaN where an error is not known (infinite).
+    """
+    with np.errstate(invalid="ignore"):
+        size = np.sqrt(np.maximum(one, 0.0) * np.maximum(other, 0.0))
+    told = np.where(np.isfinite(size), 0.0, np.nan)
+    return np.asarray(np.clip(np.divide(top, size, out=told, where=(size > 0) & np.isfinite(size)), -1.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -116,10 +156,6 @@ class Quantile(Function):
     interpolates: bool = True
     level: float | None = None
     inverts = True
-
-    def at(self, level: float) -> "Quantile":
-        """Return the quantile of a level."""
-        return replace(self, level=level)
 
     def rank_rows(self, rows: Array) -> tuple[Array, Array, Array]:
         """Return which rows in order, from 1, the quantile of so many rows lies between, and how near the second."""

@@ -25,6 +25,7 @@ from scipy.linalg import get_lapack_funcs, solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray
+from sqlanon.estimators.moments import ClassSums
 
 TOLERANCE = 1e-9
 CLASS_SHARE = 2.0  # of V/N in the prior variance d_v; by measurement, see tests/benchmarks/decisions
@@ -358,3 +359,25 @@ def prepare_classes(classes: Iterable[ReleaseClass], value_count: int) -> ClassS
         own_places = places[one.codes][shared]
         found.append(replace(one, shared=shared, shared_places=own_places, shared_count=len(shared_codes), _told={}))
     return ClassSystems(found, totals, shared_codes)
+
+
+@dataclass(frozen=True)
+class CentredOutcome:
+    """Hold what the sums of one x over the hits of each group say, class by class.
+
+    mean: x̄, L. variance: w, L. scores: b = sum s_g y_g with y_g = x_g - |g| x̄, L x V. size: κ.
+    """
+
+    mean: Array
+    variance: Array
+    scores: Array
+    size: float
+
+
+def centre_outcome(systems: ClassSystems, sums: ClassSums) -> CentredOutcome:
+    """Return what a query's hits sum to (`sums`), centred by the mean of each of `systems`; the rest's stays out."""
+    mean, square = sums.uniform[:-1].sum(axis=1) / systems.rows, sums.square[:-1].sum(axis=1) / systems.rows
+    variance = square - mean**2
+    variance[variance <= TOLERANCE * square] = 0.0
+    scores = np.where(variance[:, None] > 0, sums.shared[:-1] - mean[:, None] * systems.size_products, 0.0)
+    return CentredOutcome(mean, variance, scores, sums.size)

@@ -12,10 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from sqlanon.estimators.aggregates import LinearAggregate
+from sqlanon.estimators.aggregates import LinearAggregate, Pair
 from sqlanon.estimators.evidence import Array, BoolArray, Estimate, Evidence
 from sqlanon.estimators.moments import Moments, SelectedValues
-from sqlanon.estimators.propagation import Pair
 
 
 @dataclass(frozen=True)

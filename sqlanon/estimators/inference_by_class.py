@@ -11,15 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.class_moments import ClassSums, HitSums, Summand, centre_outcome
-from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems
+from sqlanon.estimators.aggregates import LinearAggregate, Pair, correlate
+from sqlanon.estimators.class_systems import OWN_GRID, TOLERANCE, ClassSystems, centre_outcome
 from sqlanon.estimators.evidence import Array, BoolArray, IntArray, join_fields
 from sqlanon.estimators.inference import Inference, SolvedAggregate, round_whole
-from sqlanon.estimators.merged_classes import MergedClasses, MergedPosterior
-from sqlanon.estimators.moments import Moments, SelectedValues
-from sqlanon.estimators.propagation import Pair, correlate
-from sqlanon.estimators.ridge import SHARED_GRID, Posterior
+from sqlanon.estimators.moments import ClassSums, HitSums, Moments, SelectedValues, Summand
+from sqlanon.estimators.ridge import SHARED_GRID, MergedClasses, MergedPosterior, Posterior
 
 CHUNK = 4_000_000  # numbers in the directions that are estimated at once
 MOST_KEPT = 25_000_000  # numbers in the posteriors that are kept for the aggregates to come; others are solved again
@@ -291,7 +288,7 @@ class ClassInference(Inference):
         for case in np.unique(self.selected.case):
             chosen = self.selected.case == case
             code, place = self.selected.code[chosen], self.selected.set[chosen]
-            if not len(sets := _find_rare(self.systems, code, place)):
+            if not len(sets := find_merged(self.systems, code, place)):
                 continue
             kind = np.zeros((len(sets), len(totals)), dtype=np.int64)
             for line, value_set in zip(kind, sets, strict=True):
@@ -370,12 +367,8 @@ def find_merged(systems: ClassSystems, code: IntArray, place: IntArray) -> IntAr
 
     code, place: the selected values, and the set of each.
     """
-    sets = _find_rare(systems, code, place)
+    sets = np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
     return sets if len(sets) * len(systems.rows) <= MOST_MERGED else sets[:0]
-
-
-def _find_rare(systems: ClassSystems, code: IntArray, place: IntArray) -> IntArray:
-    return np.flatnonzero(np.bincount(place[~_tell_frequent(systems)[code]]) > 1)
 
 
 def _grade(grades: Array, totals: Array) -> IntArray:

@@ -1,7 +1,8 @@
-"""What a query's hits say of counts and sums, as arrays.
+"""What a query's hits say of counts and sums, as arrays: over all classes, and class by class.
 
 Axes: C cells (combinations of quasi keys), K cases (sensitive values for which a condition over both sides reads the
-same), V sensitive values, n selected values, J value sets (combinations of sensitive keys).
+same), V sensitive values, n selected values, J value sets (combinations of sensitive keys), L classes and the rest
+(groups that several classes share).
 """
 
 from collections.abc import Mapping
@@ -118,3 +119,80 @@ class Moments:
         """Return the rows of QIT that a `uniform` column counts, C x K: the sum of all values' estimates."""
         each = self.columns[column]
         return np.asarray(np.rint(each[:, :, -1] if self.everybody else each.sum(axis=2)))
+
+
+@dataclass(frozen=True)
+class Summand:
+    """Say what x each hit counts: 1; 1 where the expression `number` is not NULL; that expression less `centre`."""
+
+    number: int | None = None
+    centre: float | None = None
+
+
+@dataclass(frozen=True)
+class ClassSums:
+    """Hold sums of one x over hits, by class and the rest, L + 1 x V each.
+
+    shared: sum over groups of x_g s_g(v), x_g the sum of x in g. uniform, square: sum over groups of x_g s_g(v)/|g|
+    and of the same with x²: over all values they sum to those of x and x². count: the same of hits that count.
+    """
+
+    shared: Array
+    uniform: Array
+    square: Array
+    count: Array
+
+    @property
+    def size(self) -> float:
+        """Return κ, the root mean square of x over the hits."""
+        rows, square = float(self.count.sum()), float(self.square.sum())
+        return float(np.sqrt(square / rows)) if rows and square > 0 else 1.0
+
+
+class HitSums:
+    """Hold the lines of the moments of every cell and case, summed when a column is read; 0 where there is none.
+
+    All columns of all cells at once would not fit in memory, and one x reads few of them.
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], place: IntArray, classes: int, values: int) -> None:
+        """Take the lines (cell, case_number, code, sums), the place of each one's class (L: the rest's), L and V."""
+        self._columns, self._place, self._shape = columns, place, (classes + 1, values)
+        keys = np.stack([columns[name].astype(np.int64) for name in ("cell", "case_number")])
+        order = np.lexsort(keys[::-1])
+        ordered = keys[:, order]
+        starts = np.flatnonzero((np.diff(ordered, prepend=-1) != 0).any(axis=0))
+        parts = zip(starts, np.split(order, starts[1:]), strict=False)
+        self._lines = {(int(ordered[0, start]), int(ordered[1, start])): part for start, part in parts}
+
+    def sum_hits(self, cell: int, case: int, summand: Summand) -> ClassSums:
+        """Return the sums of x, which `summand` names, over the hits of a cell and case; zeros where there are none."""
+        number, centre = summand.number, summand.centre
+        before, after = ("", "") if number is None else ("count_", f"_{number}")
+        shared, count = (self._sum(f"{before}{name}{after}", cell, case) for name in ("shared", "uniform"))
+        if centre is None:
+            return ClassSums(shared, count, count, count)
+        # Σ(e - c)² = Σe² - 2c Σe + c² Σ1
+        total, square = (self._sum(f"{name}_uniform_{number}", cell, case) for name in ("sum", "square"))
+        return ClassSums(
+            self._sum(f"sum_shared_{number}", cell, case) - centre * shared,
+            total - centre * count,
+            square - 2 * centre * total + centre**2 * count,
+            count,
+        )
+
+    def total_hits(self, cell: int, case: int, number: int | None, degree: int = 0) -> Array:
+        """Return how many hits count, L + 1, or what they sum to (degree 1).
+
+        number: of the measured expression of which those count that are not NULL; None: all count.
+        """
+        name = "uniform" if number is None else f"{('count', 'sum')[degree]}_uniform_{number}"
+        return np.asarray(self._sum(name, cell, case).sum(axis=1))
+
+    def _sum(self, name: str, cell: int, case: int) -> Array:
+        """Return a column by class and value, L + 1 x V; NaN is NULL and adds nothing."""
+        classes, values = self._shape
+        lines = self._lines.get((cell, case), np.zeros(0, dtype=np.int64))
+        place = self._place[lines] * values + self._columns["code"][lines].astype(np.int64)
+        sums = np.bincount(place, np.nan_to_num(self._columns[name][lines].astype(float)), classes * values)
+        return sums.reshape(self._shape).astype(float, copy=False)

@@ -29,11 +29,10 @@ import numpy as np
 from scipy import sparse
 
 from sqlanon.estimators.aggregates import LinearAggregate
-from sqlanon.estimators.class_moments import HitSums, Summand
 from sqlanon.estimators.evidence import Array, IntArray
 from sqlanon.estimators.inference import Inference, SolvedAggregate
 from sqlanon.estimators.inference_by_class import LIKELY, divide_sums, stack_cells
-from sqlanon.estimators.moments import Moments, SelectedValues
+from sqlanon.estimators.moments import HitSums, Moments, SelectedValues, Summand
 
 FULL = 0.8  # of r: from which on a value stands in most groups of a class
 WIDER, UNEVEN = 1.6, 0.03  # times the variance, and a share of f

@@ -21,8 +21,7 @@ from sqlanon.models import shapes
 from sqlanon.models.shapes import Shape
 from sqlanon.plans.coarsening import LOOKED_UP, PATTERN, Coarsening
 from sqlanon.plans.plan import Beside, read_order
-from sqlanon.sql.sources.queried_source import with_rules
-from sqlanon.sql.sources.source_choice import choose_source
+from sqlanon.sql.source import choose_source, with_rules
 from sqlanon.wording import option
 
 LONGEST_SHOWN = 60  # characters of a value that a message holds

@@ -34,7 +34,8 @@ from sqlanon.publishing.release_request import ReleaseRequest, prepared, request
 from sqlanon.publishing.thresholds import BOUND, FIGURE, threshold_of
 from sqlanon.publishing.yaml_file import YamlFile
 from sqlanon.releases.release import Release
-from sqlanon.sql.sources.source_select import SourceSelect, read_source_select
+from sqlanon.sql.source import QueriedSource
+from sqlanon.sql.source_select import read_source_select
 from sqlanon.wording import heard
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -102,7 +103,7 @@ class _Folder(Here):
             return self.expanded(text)
         return self.place(text) if self.in_schema else self.file(text)
 
-    def query(self, text: str) -> SourceSelect:
+    def query(self, text: str) -> QueriedSource:
         """Read a query; its files lie beside the job."""
         # a value from outside would be read as SQL
         if _VARIABLE.search(text):

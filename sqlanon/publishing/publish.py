@@ -31,7 +31,7 @@ from sqlanon.releases.opening import manifest_at
 from sqlanon.releases.release import Release, open_release
 from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, SessionTarget, Target
 from sqlanon.releases.verified_write import write_verified
-from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.source import read_files
 from sqlanon.verification.checks import Report
 from sqlanon.wording import option
 

@@ -25,7 +25,7 @@ from sqlanon.publishing.thresholds import Threshold, threshold_of
 from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import Place
 from sqlanon.releases.targets import DirectoryTarget, SchemaTarget, Target
-from sqlanon.sql.sources.queried_source import QueriedSource, source_of_release
+from sqlanon.sql.source import QueriedSource, source_of_release
 from sqlanon.wording import option
 
 

@@ -26,7 +26,7 @@ from sqlanon.plans.roles import resolve_names
 from sqlanon.plans.templates import Sql, ident
 from sqlanon.releases import contents
 from sqlanon.releases.opening import Place
-from sqlanon.sql.sources.queried_source import read_files
+from sqlanon.sql.source import read_files
 from sqlanon.verification.checks import REPORTED, Check, PublishedTables, Report
 from sqlanon.wording import option
 

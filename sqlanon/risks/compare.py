@@ -14,7 +14,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.coarser_source import refuse_endless
 from sqlanon.engines.runner import read_persons
 from sqlanon.errors import DataError, QueryError, SqlanonError, UsageError
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.coarsening import resolve_rules
 from sqlanon.plans.plan import Source
 from sqlanon.plans.roles import Roles, resolve_roles
@@ -34,7 +34,7 @@ from sqlanon.risks.candidates import (
 from sqlanon.risks.comparison import Comparison, Found, choose, frame_answers, overall_line, summarize, write_lines
 from sqlanon.risks.workload import WORKLOADS, AskedQuery, Microdata, draw_analysts, draw_queries, read_queries
 from sqlanon.sql.query_reader import parse_query
-from sqlanon.sql.sources.queried_source import source_of_release
+from sqlanon.sql.source import source_of_release
 from sqlanon.wording import STEP
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from sqlanon.methods.uniqueness import MEASURED
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.plan import Source
 from sqlanon.risks.question import CheckQuestion
-from sqlanon.sql.sources.queried_source import QueriedSource, source_words
+from sqlanon.sql.source import QueriedSource, source_words
 from sqlanon.wording import option
 
 NEARLY_UNIQUE = 0.9  # of the rows have a value that nobody else has

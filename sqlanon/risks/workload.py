@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.bounded_files import read_text
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, QueryError, SourceError, SqlanonError
-from sqlanon.estimation.coded_rows import CodedRows, Condition
-from sqlanon.estimation.temporary_tables import Workspace, inline
+from sqlanon.estimation.plain_counts import CodedRows, Condition
+from sqlanon.estimation.release_tables import Workspace, inline
 from sqlanon.plain_values import is_ordered
 from sqlanon.plans.build import render_query
 from sqlanon.plans.plan import Source
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.source_query import SourceQuery, write_over_source
+from sqlanon.sql.exact_query import SourceQuery, write_over_source
 from sqlanon.sql.user_sql import split_queries
 
 if TYPE_CHECKING:

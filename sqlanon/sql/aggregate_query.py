@@ -58,11 +58,6 @@ class Derived:
     is_share: bool
     divisors: tuple[Sql, ...] = ()
 
-    @property
-    def is_pair(self) -> bool:
-        """Tell whether it reads two aggregates."""
-        return len(self.read) == 2
-
 
 @dataclass(frozen=True)
 class Item:

@@ -16,11 +16,18 @@ from sqlanon.errors import QueryError
 from sqlanon.estimators.aggregates import AVG, COUNT, FUNCTIONS, SUM, Function, Moment, Quantile
 from sqlanon.plans.templates import Sql
 from sqlanon.sql.aggregate_query import Aggregate, Derived, Item, Order, Piece, Query, Role
-from sqlanon.sql.composed_aggregates import join_subqueries, split_case, spread_levels
-from sqlanon.sql.filtered_release import inline_filters
 from sqlanon.sql.grammar import CLAUSES
-from sqlanon.sql.query_names import ResultNames, function_name, function_of, is_aggregate, is_bare_name, reads_aggregate
-from sqlanon.sql.query_pieces import WORDING, PieceWriter
+from sqlanon.sql.plainer_query import inline_filters, join_subqueries, split_case, spread_levels
+from sqlanon.sql.query_pieces import (
+    WORDING,
+    PieceWriter,
+    ResultNames,
+    function_name,
+    function_of,
+    is_aggregate,
+    is_bare_name,
+    reads_aggregate,
+)
 from sqlanon.sql.user_sql import check_expression, conjuncts, parse_select, replace_nodes, write_expression
 
 
@@ -56,7 +63,7 @@ def _read_quantile(node: exp.Expr, function: Quantile) -> tuple[Function, exp.Ex
         WORDING.refuse("a quantile of DISTINCT or ordered values", "write median(x), or quantile_cont(x, 0.9)")
     if level is None:
         level = _read_level(level_node, function.name)
-    return function.at(level), argument
+    return replace(function, level=level), argument
 
 
 def _read_level(node: exp.Expr | None, name: str) -> float:

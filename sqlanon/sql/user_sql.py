@@ -143,6 +143,20 @@ def parse_select(sql: str, words: Wording, clauses: Collection[str], dialect: st
     return tree
 
 
+def read_table(table: exp.Expr | None, words: Wording, advice: str, parts: Collection[str] = ()) -> exp.Table:
+    """Return what FROM names, one table; refuse whatever else stands there. parts: the parts of a name but the last."""
+    if isinstance(table, exp.Subquery):
+        words.refuse("a subquery in FROM", advice)
+    if not isinstance(table, exp.Table) or not all(isinstance(part, exp.Identifier) for part in table.parts):
+        words.refuse("SELECT without FROM" if table is None else table.sql("duckdb", comments=False), advice)
+    extra = [key for key, value in table.args.items() if value and key not in {"this", "alias", *parts}]
+    if extra:
+        words.refuse(f"{CLAUSE_NAMES.get(extra[0], extra[0].upper())} in FROM", advice)
+    if table.alias_column_names:
+        words.refuse("renaming columns in FROM", advice)
+    return table
+
+
 def parse_statement(sql: str, words: Wording, dialect: str = "duckdb") -> exp.Expr:
     """Parse one statement whose length and depth are bounded; raise QueryError for what is no SQL, or several."""
     grammar = _dialect(dialect)

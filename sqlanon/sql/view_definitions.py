@@ -13,7 +13,15 @@ from sqlglot import exp
 from sqlanon.errors import QueryError
 from sqlanon.plans.roles import tell_columns
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.user_sql import Wording, check_expression, conjuncts, parse_select, replace_nodes, write_expression
+from sqlanon.sql.user_sql import (
+    Wording,
+    check_expression,
+    conjuncts,
+    parse_select,
+    read_table,
+    replace_nodes,
+    write_expression,
+)
 
 # what names a file is no name that FROM could use
 PATH = re.compile(r"/|\.(csv|tsv|txt|parquet|parq|pq|json|jsonl|ndjson|gz|zst)\Z", re.IGNORECASE)
@@ -116,23 +124,13 @@ def name_columns(definitions: Sequence[str]) -> tuple[str, ...]:
 def _qualifiers(select: exp.Select, base: Base, words: Wording) -> set[str]:
     """Check that FROM names the base alone; return the names that may stand before a column's."""
     source = select.args.get("from_")
-    table = source.this if source else None
-    if isinstance(table, exp.Subquery):
-        words.refuse("a subquery")
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        source_text = table.sql("duckdb", comments=False) if table is not None else "SELECT without FROM"
-        words.refuse(source_text, f"read FROM {_name_base(base)}")
-    extra = [key for key, value in table.args.items() if value and key not in {"this", "alias", "db", "catalog"}]
-    if extra:
-        words.refuse(f"{extra[0].upper()} in FROM")
+    table = read_table(source and source.this, words, f"read FROM {_name_base(base)}", {"db", "catalog"})
     parts = [part.name for part in table.parts]
     allowed = {"base", *(name.lower() for name in base.names)}
     # a base that was named as schema.table may stand in FROM by its last part
     allowed |= {name.rpartition(".")[2] for name in allowed if len(name.split(".")) <= 3}
     if ".".join(parts).lower() not in allowed:
         raise QueryError(f"{words.subject} reads {'.'.join(parts)!r}; there is one table to read: {_name_base(base)}")
-    if table.alias_column_names:
-        words.refuse("renaming columns in FROM")
     # an alias hides the table's own name, in every engine
     return {table.alias_or_name.lower()}
 

@@ -25,7 +25,7 @@ from sqlanon.plans.manifest import Manifest, of_people, one_column, sensitive_ta
 from sqlanon.plans.plan import LinkedRows, Row, Source, read_order
 from sqlanon.plans.roles import resolve_names, split_columns
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.sources.queried_source import CoarserSource
+from sqlanon.sql.source import CoarserSource
 from sqlanon.text_tables import write_table
 from sqlanon.verdicts import Colour, Section, Verdict, write_card, write_summary
 from sqlanon.wording import option

@@ -14,7 +14,7 @@ import duckdb
 
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.plans.templates import Sql
 from sqlanon.risks.workload import Microdata, draw_queries
 

@@ -24,7 +24,7 @@ import numpy as np
 
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
-from sqlanon.estimation.temporary_tables import Workspace
+from sqlanon.estimation.release_tables import Workspace
 from sqlanon.methods.splu.binomial import large_sums, small_sums
 from sqlanon.plans.templates import Sql, ident, literal
 from sqlanon.risks.workload import AskedQuery, Microdata, ask, count_truths, draw_queries

@@ -8,8 +8,8 @@ import pytest
 
 from sqlanon.plans.templates import ident
 from tests.conftest import NASTY_NAMES, NASTY_VALUES
-from tests.estimation.qit_st import test_session as groups
-from tests.estimation.randomized import test_session as randomized
+from tests.estimation import test_qit_st as groups
+from tests.estimation import test_randomized as randomized
 from tests.estimators import test_ridge as classes
 
 OPENED = {  # by form: a census, its sensitive column, estimators

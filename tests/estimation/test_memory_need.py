@@ -10,7 +10,7 @@ import pytest
 import sqlanon
 from sqlanon.engines.duckdb.engine import DuckDBEngine
 from sqlanon.errors import AnswerError
-from sqlanon.estimation import memory_need
+from sqlanon.estimation import failures
 
 KEY = "5" * 64
 TABLE = """create table people as select i as id, i % 41 as age, (i // 41) % 9 as town, hash(i) % 5 as class_of,
@@ -55,7 +55,7 @@ def test_a_question_is_refused_where_it_would_exceed_what_the_limit_leaves(
     releases, monkeypatch, method, keys, aggregate
 ):
     sql, peak = ask(releases(method), keys, aggregate)
-    monkeypatch.setattr(memory_need, "ALWAYS", 0)
+    monkeypatch.setattr(failures, "ALWAYS", 0)
     monkeypatch.setattr(DuckDBEngine, "free_memory", lambda self: int(0.8 * peak))
     with pytest.raises(AnswerError, match=r"would hold about .* beside the engine, and memory_limit leaves") as refusal:
         releases(method).ask(sql)
@@ -68,7 +68,7 @@ def test_a_question_is_refused_where_it_would_exceed_what_the_limit_leaves(
 
 
 def test_the_groups_that_fit_are_told(releases, monkeypatch):
-    monkeypatch.setattr(memory_need, "ALWAYS", 0)
+    monkeypatch.setattr(failures, "ALWAYS", 0)
     monkeypatch.setattr(DuckDBEngine, "free_memory", lambda self: 2_000_000)
     with pytest.raises(AnswerError, match=r"; (\d+) of its 369 groups would fit: group by fewer") as refusal:
         releases("anatomy").ask("select age, town, count(*) from release where illness = 4 group by all")
@@ -87,7 +87,7 @@ def test_what_a_release_needs_to_be_solved_is_refused_with_the_estimator_that_fi
         key=KEY,
         unique_quasi="keep",
     )
-    monkeypatch.setattr(memory_need, "ALWAYS", 0)
+    monkeypatch.setattr(failures, "ALWAYS", 0)
     monkeypatch.setattr(DuckDBEngine, "free_memory", lambda self: 30_000)
     with pytest.raises(AnswerError, match='estimator="uniform" solves nothing'):
         release.ask("select count(*) from release where age = 3 and illness = 4")

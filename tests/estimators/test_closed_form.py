@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlanon.estimators.closed_form import ClosedForm, Joint
+from sqlanon.estimators.channels import ClosedForm, Joint
 from tests.oracles import decoys
 
 COUNTS = np.array([30.0, 25, 20, 15, 10])

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from sqlanon.estimators import iterative
+from sqlanon.estimators import channels
 
 
 def slow_turn(states, published, gammas):
@@ -39,7 +39,7 @@ def test_turns_equal_the_equation_written_out(gammas):
     wanted = published.copy()
     for _ in range(4):
         wanted = np.stack([slow_turn(x, y, gammas) for x, y in zip(wanted, published, strict=True)])
-    done = iterative.iterate(published, gammas, 1e-12, 4)
+    done = channels.iterate(published, gammas, 1e-12, 4)
     np.testing.assert_allclose(done.states, wanted)
     np.testing.assert_array_equal(done.turns, 4)
     np.testing.assert_allclose(done.asked, wanted.reshape(3, -1)[:, -1])
@@ -55,25 +55,25 @@ def expected(x, gamma):
 
 def test_the_papers_transition_is_biased():
     published = expected(np.array([[7000.0, 500.0], [2000.0, 500.0]]), 5)
-    done = iterative.iterate(published[None], [5], 1e-9, 100_000)
+    done = channels.iterate(published[None], [5], 1e-9, 100_000)
     assert done.change[0] <= 1e-9 and abs(done.asked[0] - 500) > 20
 
 
 def test_nothing_over_nothing_counts_as_nothing():
-    done = iterative.iterate(np.zeros((1, 2, 2)), [5])
+    done = channels.iterate(np.zeros((1, 2, 2)), [5])
     assert done.asked[0] == 0 and done.turns[0] == 1
-    done = iterative.iterate(np.array([[[100.0, 0], [50, 0]]]), [5])
+    done = channels.iterate(np.array([[[100.0, 0], [50, 0]]]), [5])
     assert done.asked[0] == 0 and np.isfinite(done.states).all()
-    assert len(iterative.iterate(np.zeros((0, 2, 2)), [5]).asked) == 0
+    assert len(channels.iterate(np.zeros((0, 2, 2)), [5]).asked) == 0
 
 
 def test_what_has_converged_moves_no_more_and_what_has_not_is_said():
     draws = np.random.default_rng(1)
     published = draws.integers(5, 400, size=(20, 2, 2, 2)) * np.array([[20.0, 3.0], [3.0, 1.0]])
-    stopped = iterative.iterate(published, [5, 5])
-    further = iterative.iterate(published, [5, 5], tolerance=1e-6, max_iterations=5_000)
-    converged = stopped.change <= iterative.TOLERANCE
+    stopped = channels.iterate(published, [5, 5])
+    further = channels.iterate(published, [5, 5], tolerance=1e-6, max_iterations=5_000)
+    converged = stopped.change <= channels.TOLERANCE
     moved = np.abs(stopped.asked - further.asked) / np.maximum(further.asked, 1)
     # stopped by the change of a single turn, most of these counts had as much before them as behind them
-    assert converged.sum() > 15 and np.quantile(moved[converged], 0.9) < 2 * iterative.TOLERANCE
-    assert stopped.turns[~converged].tolist() == [iterative.MAX_ITERATIONS] * int((~converged).sum())
+    assert converged.sum() > 15 and np.quantile(moved[converged], 0.9) < 2 * channels.TOLERANCE
+    assert stopped.turns[~converged].tolist() == [channels.MAX_ITERATIONS] * int((~converged).sum())

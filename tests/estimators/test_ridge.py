@@ -14,7 +14,7 @@ import sqlanon
 from sqlanon.errors import ReleaseError
 from sqlanon.estimators.class_systems import MEAN_VARIANCE, OWN_GRID, ReleaseClass, prepare_classes
 from sqlanon.estimators.inference_by_class import bound_left_out
-from tests.estimation.qit_st.test_session import reopened, session_of
+from tests.estimation.test_qit_st import reopened, session_of
 from tests.examples import examples
 from tests.oracles.ridge import posterior
 

@@ -54,7 +54,7 @@ def breach(
     from sqlanon.breaches.connectivity import BreachQuestion
     from sqlanon.cli import display
     from sqlanon.read_places import refuse_alone, refuse_read
-    from sqlanon.sql.sources.queried_source import read_files
+    from sqlanon.sql.source import read_files
 
     question = BreachQuestion.of(session.engine, **arguments_of(judgement.breach, values))
     if threshold is not None and not 0 <= threshold <= 1:

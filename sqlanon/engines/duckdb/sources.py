@@ -21,7 +21,7 @@ from sqlanon.errors import SourceError, SqlanonError, raised_as
 from sqlanon.plans.plan import Source, find_floats
 from sqlanon.plans.roles import SourceColumns
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
 from sqlanon.wording import find_near, option
 
 if TYPE_CHECKING:

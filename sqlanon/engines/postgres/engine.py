@@ -37,7 +37,7 @@ from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, Statement, find_floats
 from sqlanon.plans.templates import Sql, ident, literal
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
 from sqlanon.wording import option
 
 if TYPE_CHECKING:

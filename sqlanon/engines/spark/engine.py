@@ -26,8 +26,8 @@ from sqlanon.key import Key
 from sqlanon.plans.engines import ENGINES
 from sqlanon.plans.plan import Source, Statement, find_floats
 from sqlanon.plans.templates import Sql, ident
-from sqlanon.sql.bound_constants import bind_constants
-from sqlanon.sql.sources.queried_source import QueriedSource
+from sqlanon.sql.source import QueriedSource
+from sqlanon.sql.translate import bind_constants
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -88,7 +88,7 @@ class BoxForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.cells.boxes import BoxTables
+        from sqlanon.estimation.generalized import BoxTables
 
         return Session(BoxTables, engine, tables, manifest, self.estimators, apart=self.has_several(manifest))
 

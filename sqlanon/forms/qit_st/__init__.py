@@ -95,7 +95,7 @@ class GroupForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.qit_st.tables import GroupTables
+        from sqlanon.estimation.qit_st import GroupTables
 
         estimators = OF_PEOPLE if of_people(manifest) else self.estimators
         if not self.has_several(manifest):

@@ -87,7 +87,7 @@ class RandomizedForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.randomized.tables import Randomized
+        from sqlanon.estimation.randomized import Randomized
 
         return Session(Randomized, engine, tables, manifest, self.estimators)
 

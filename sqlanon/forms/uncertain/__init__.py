@@ -71,7 +71,7 @@ class UncertainForm(Form):
 
     def session(self, engine: Engine, tables: Tables, manifest: Manifest) -> Session:
         """Open a release for questions."""
-        from sqlanon.estimation.cells.uncertain import UncertainTables
+        from sqlanon.estimation.uncertain import UncertainTables
 
         return Session(UncertainTables, engine, tables, manifest, self.estimators)
 

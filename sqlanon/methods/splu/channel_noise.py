@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.channels import ClosedForm
 
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 % of the normal distribution
 SHARE = 0.01

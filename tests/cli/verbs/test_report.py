@@ -10,7 +10,7 @@ import typer
 import sqlanon
 from sqlanon.cli import app
 from sqlanon.cli.publication import coarser_command
-from sqlanon.sql.sources.queried_source import CoarserSource
+from sqlanon.sql.source import CoarserSource
 
 PEOPLE = """
 create table people as

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sqlanon.estimators.closed_form import ClosedForm
+from sqlanon.estimators.channels import ClosedForm
 from sqlanon.methods.splu.channel_noise import expected_error, warning
 
 

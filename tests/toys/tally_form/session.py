@@ -7,8 +7,7 @@ import numpy as np
 
 from sqlanon.estimation.answered import Answered
 from sqlanon.estimation.plain_counts import PlainCount
-from sqlanon.estimation.qit_st.run import GroupRun
-from sqlanon.estimation.qit_st.tables import GroupTables
+from sqlanon.estimation.qit_st import GroupRun, GroupTables
 from sqlanon.estimation.query_run import Estimator
 from sqlanon.estimators.evidence import BoolArray, Estimate
 from sqlanon.sql.aggregate_query import Query

@@ -1,1 +1,0 @@
-"""Answer queries from groups: QIT and ST."""

@@ -1,1 +1,0 @@
-"""What the published figures of a randomized release tell of the true ones."""

@@ -1,1 +1,0 @@
-"""SELECTs over sources: a recipient's query for its true answer, and a query as a source."""
