@@ -13,6 +13,7 @@ from sqlanon.models.publication import (
     AgainstQuery,
     Background,
     Completable,
+    Endless,
     Labels,
     ScoredBy,
     Seed,
@@ -87,7 +88,9 @@ def complete(
 
 
 @verb
-def pool(estimates: Any, std_errors: Any, complete_df: float | None = None) -> "pd.DataFrame":
+def pool(
+    estimates: Any, std_errors: Any, complete_df: Annotated[float | None, Field(allow_inf_nan=True)] = None
+) -> "pd.DataFrame":
     """Pool what several completed tables say (Rubin's rules).
 
     estimates, std_errors: a row per table and a column per parameter, or one number per table. complete_df: the degrees
@@ -146,7 +149,7 @@ def estimate(
         Field(description="How to count; the method's own first choice if not given."),
     ] = None,
     *,
-    timeout: Annotated[float, Field(description="Seconds after which the query is interrupted.")] = LONGEST,
+    timeout: Annotated[Endless, Field(description="Seconds after which the query is interrupted.")] = LONGEST,
     database: FilePath | None = None,
     con: Any = None,
 ) -> "pd.DataFrame":

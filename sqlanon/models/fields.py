@@ -35,7 +35,7 @@ from pydantic_core import ErrorDetails, PydanticUndefined
 
 from sqlanon.errors import UsageError
 from sqlanon.models.shapes import Shape
-from sqlanon.models.values import PATH_NAME, Here, Kind, refused
+from sqlanon.models.values import PATH_NAME, Kind, refused
 from sqlanon.plain_values import refuse_broken_text
 from sqlanon.removed import removed
 from sqlanon.wording import find_near, option, spoken
@@ -202,11 +202,10 @@ class Asked(BaseModel):
         cls.declared = {name: Parameter.of(name, info) for name, info in cls.model_fields.items()}
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], here: Here | None = None) -> dict[str, Any]:
+    def read(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return values as methods and verbs take them, defaults added.
 
-        here: of a job, what its texts are about. Raises UsageError for what is no such value, TypeError where one is
-        missing.
+        Raises UsageError for what is no such value, TypeError where one is missing.
         """
         defaults = {name: each.default for name, each in cls.declared.items()}
         refuse_unknown(given, defaults, cls.__name__)
@@ -214,7 +213,7 @@ class Asked(BaseModel):
         said = {name: _as_python(value) for name, value in given.items() if name not in left_out}
         refuse_broken_text(value for value in said.values() if isinstance(value, str))
         try:
-            return dict(cls.model_validate(said, context=here).__dict__)
+            return dict(cls.model_validate(said).__dict__)
         except ValidationError as error:  # it holds what was given, a connection for example
             faults = error.errors(include_url=False)
         raise cls._told(faults)
@@ -260,9 +259,8 @@ def model_of(
     fields |= {field: (fields[field], default) for field, default in (defaults or {}).items()}
     model = pydantic.create_model(name, __base__=base, **fields)
     for field, info in model.model_fields.items():
-        seen = (
-            getattr(hints[field], "__origin__", hints[field]) if hasattr(hints[field], "__metadata__") else hints[field]
-        )
+        hint = hints[field]
+        seen = hint.__origin__ if hasattr(hint, "__metadata__") else hint
         model.declared[field] = Parameter.of(field, info, getattr(seen, "__forward_arg__", seen))
     return model
 

@@ -65,6 +65,7 @@ Labels = Annotated[
     COARSEN,
     Field(description=f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
 ]
+Endless = Annotated[float, Field(allow_inf_nan=True)]  # a number that may have no end
 # of completed tables
 LARGEST_SEED = 2**63 - 1
 Tables = Annotated[

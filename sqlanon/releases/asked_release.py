@@ -19,6 +19,7 @@ from sqlanon.estimators import ESTIMATOR_NAMES
 from sqlanon.forms import form_of
 from sqlanon.forms.form import Form
 from sqlanon.models.fields import verb
+from sqlanon.models.publication import Endless
 from sqlanon.models.values import TEXTS, choice
 from sqlanon.plans.coarsening import Coarsening
 from sqlanon.plans.manifest import Manifest
@@ -100,7 +101,7 @@ class AskedRelease:
         raise ReleaseError(f"{str(directory)!r} is replaced while it is read; try again when its publisher has ended")
 
     @verb
-    def estimate(self, sql: str, estimator: Estimator = None, *, timeout: float = LONGEST) -> "pd.DataFrame":
+    def estimate(self, sql: str, estimator: Estimator = None, *, timeout: Endless = LONGEST) -> "pd.DataFrame":
         """Answer an aggregate query FROM release, with standard errors and 95 % intervals.
 
         sql: SELECT [columns,] COUNT(*) | SUM(e) | AVG(e) … FROM release [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …]
@@ -120,7 +121,7 @@ class AskedRelease:
         return answer
 
     @verb
-    def ask(self, sql: str, estimator: Estimator = None, *, timeout: float = LONGEST) -> "Answered":
+    def ask(self, sql: str, estimator: Estimator = None, *, timeout: Endless = LONGEST) -> "Answered":
         """Return the answer that `estimate` gives as lists, without pandas, which is slow to load; warn of nothing.
 
         sql, estimator, timeout: as for `estimate`, with the same errors. What would be warned of stands in
@@ -130,7 +131,7 @@ class AskedRelease:
         return self._read_session(lambda session: self._remark(session.ask(sql, estimator), sql), timeout)
 
     def estimate_many(
-        self, queries: Queries, estimator: Estimator = None, *, timeout: float = LONGEST
+        self, queries: Queries, estimator: Estimator = None, *, timeout: Endless = LONGEST
     ) -> "list[pd.DataFrame]":
         """Answer many queries in one open session; each answer is the one that `estimate` gives alone.
 
@@ -152,7 +153,7 @@ class AskedRelease:
 
     @verb
     def estimate_each(
-        self, queries: Queries, estimator: Estimator = None, *, timeout: float = LONGEST
+        self, queries: Queries, estimator: Estimator = None, *, timeout: Endless = LONGEST
     ) -> "Iterator[pd.DataFrame | SqlanonError]":
         """Yield the answer of each of many queries, in their order, or why it has none (a QueryError or a DataError).
 
