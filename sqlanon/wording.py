@@ -5,7 +5,6 @@ shown. The marks are private-use characters, which no terminal prints, so that n
 one.
 """
 
-import difflib
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -114,6 +113,8 @@ def _score(text: str, other: str) -> float:
     """Return how like two folded texts are, 0 to 1."""
     if text == other:
         return 1.0
+    import difflib  # not for those who type well
+
     likeness = difflib.SequenceMatcher(None, text, other).ratio()
     short, long = sorted((text, other), key=len)
     if short and (long.startswith(short) or (len(short) >= LEAST_SHARED and short in long)):

@@ -40,7 +40,9 @@ class UnknownMember(Path):
 class Record(BaseModel):
     """An object that has some members, and no other."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False, defer_build=True
+    )
 
 
 def _where(holds: Callable[[Any, Any], object]) -> Callable[[Any, ValidationInfo], Any]:
