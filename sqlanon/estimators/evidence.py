@@ -122,8 +122,8 @@ def shrinkage(evidence: Evidence) -> Estimate:
     """Return U + w (LS - U), unbiased where there is evidence, plain where there is none; or what is `shrunk`.
 
     w = max(0, 1 - se² / (LS - U)²), LS the unbiased estimate and U the plain one. Answers about randomized
-    values are weighed against what everybody has instead (`randomized/recovery`). The
-    interval is the unbiased estimate's, drawn out to hold such an answer.
+    values are weighed against what everybody has instead (`recovery.py`). The interval
+    is the unbiased estimate's, drawn out to hold such an answer.
     """
     difference = evidence.unbiased - evidence.plain
     # A standard error wider than all that the release allows is no evidence either.

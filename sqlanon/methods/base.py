@@ -157,9 +157,9 @@ class Method(Generic[D]):
     outputs: the same for the published tables, in a second phase that may read the reports of the first. design: checks
     the parameters with the request and decides; raises UsageError. form: the kind of release that it publishes.
     options: the model of what it is asked for. sentence, example, compile_sentence, compile_example: what the
-    command line says of it. macros: its table macros. lacks: what is not there (macros, ledger, compare), and
-    why. takes_lists: whether columns may hold lists. takes_sets: whether a person may have several rows. probe: the
-    query that it wants the source asked first, if any.
+    command line says of it. macros: its table macros. lacks: what is not there (macros, ledger, compare,
+    pseudonyms), and why. takes_lists: whether columns may hold lists. takes_sets: whether a person may have several
+    rows. probe: the query that it wants the source asked first, if any.
     reads_source: whether a compiled script depends on the types of the source's columns. saved: the parameter that
     names files for what the publisher may keep, nothing_saved: what is said where there is nothing to keep.
     plans_promises: the parameter whose promises can be asked for first, for several of its values. most_columns: how

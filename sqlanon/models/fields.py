@@ -1,9 +1,10 @@
 """What is asked of a method or a verb, said once and read by pydantic, whichever surface it comes from.
 
-A method declares what it takes as a TypedDict, a verb as the signature of its function. Of each parameter that says its
-type, in a `Field` its help, default and limits, and in an `Option` what else the surfaces make of it. From the model of
-these come the options of the command line, the arguments of the Python function, the keys of a job file, the inputs of
-the page, the `parameters` of release.json, the JSON schemas, and every refusal.
+A method declares what it takes as a class over `Publication`, a verb as the signature of its function. Of each
+parameter that says its type, in a `Field` its help, default and limits, and in an `Option` what else the surfaces make
+of it. From the model of these come the options of the command line, the arguments of the Python function, the keys of a
+job file, the inputs of the page, the `parameters` of release.json, the JSON schemas, and what is said of a value that
+no data could meet.
 """
 
 import functools

@@ -1,7 +1,8 @@
 """Shapes of what we write as JSON and a stranger may have changed, as types that pydantic checks and describes.
 
-No value is left free: numbers have limits, texts a pattern, and some texts have to be names of published columns, by
-their role: `columnOf` in JSON schemas, which other readers ignore. A whole number is written without a fraction.
+Numbers have limits, texts a pattern, or a length where they are compared with what the tables say, and some have to be
+names of published columns, by their role: `columnOf` in JSON schemas, which other readers ignore. A whole number is
+written without a fraction.
 """
 
 import re

@@ -63,8 +63,9 @@ class Kind:
     read: returns the value of what the command line, Python or a job gave, whose texts are about a `Here`; of anything
     else it raises ValueError with words that go on from the value, and the part that they are about, or UsageError.
     takes: what a job may say, as a type. made: what methods take for a value that was read. typed: the Python type that
-    the command line reads. recorded: the shape of the value in a manifest; None where that does not say it. shown: the
-    value as the manifest and `--help` say it. before: whether pydantic reads by its type what was read, for its limits.
+    the command line reads. recorded: the shape of the value in a manifest; None where that does not say it, or its type
+    tells. shown: the value as the manifest and `--help` say it. before: whether pydantic reads by its type what was
+    read, for its limits.
     """
 
     read: Callable[[Any, Here], Any]

@@ -138,7 +138,7 @@ def _show_publication(view: View) -> None:
             view.field("require", "Thresholds", kind="lines",
                        hint="One to a line, as in rows >= 500: nothing is published where one is missed")  # fmt: skip
 
-    choices = [(name, f"{name}: {purpose}") for name, purpose in PURPOSES.items()]
+    choices = [(name, f"{name}: {PURPOSES.get(name, METHODS[name].sentence)}") for name in METHODS]
     view.control("select", "Method", lambda: state.method, partial(state.edit, "method"), choices=choices)
     view.live(lambda: write_paragraphs([METHODS[state.method].paper]))
     view.rebuilt(lambda: state.method, build)

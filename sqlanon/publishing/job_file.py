@@ -1,4 +1,7 @@
-"""Read a job file, which describes a release: its keys are Python's arguments, and every mistake has its line."""
+"""Read a job file, which describes a release, check it, and run it; lines of its log, and the JSON schemas of both.
+
+Its roles, parameters and outputs are Python's arguments, and every mistake has its line.
+"""
 
 import json
 import logging
@@ -123,7 +126,7 @@ _SOURCES: dict[str, Any] = {  # what finds a source
 def read_job(path: str | Path, environment: Mapping[str, str] | None = None) -> Job:
     """Read and check a job file; paths in it are relative to its folder.
 
-    environment: where `${NAME}` in `source` and `output` is looked up; the process's own if None.
+    environment: where `${NAME}` in sources, outputs and paths is looked up; the process's own if None.
     Raises UsageError, with the line, for what is not a job.
     """
     file = YamlFile(Path(path))

@@ -1,4 +1,4 @@
-"""Read a YAML file whose values are as a JSON schema says; whatever is not is refused with its line."""
+"""Read a job's YAML, whose values a model reads; whatever this refuses is told with its line."""
 
 import re
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """What a manifest may say: a shape for each method, against which manifests are written and read.
 
-A manifest must not carry more than its tables show: every value has a type and a range, no key is free, and texts are
-names of published columns or match a pattern. The shapes of its parameters come from its method, those of what it
-counts, promises and verifies from its form.
+A manifest must not carry more than its tables show: every value has a type and a range, and texts match a pattern or
+are compared with the tables, their files, or what the parameters promise. The shapes of its parameters come from its
+method, those of its columns and of what it counts, promises and verifies from its form.
 """
 
 import datetime

@@ -1,4 +1,4 @@
-"""Check a table before (or after) it is anonymized, in one or two SQL scans.
+"""Check a table before (or after) it is anonymized, in a few SQL scans.
 
 Equivalence classes are rows with equal quasi values; NULL is a value like any other. Conventions: t over the table's
 own distribution; 0 ln 0 = 0; δ-disclosure is infinite where a class lacks a value; recursive (c, l) of a class with
