@@ -62,7 +62,7 @@ def _sum_up(engine: Engine, key: Key, relation: Sql, plain: Sequence[str], text:
     try:
         engine.keep_key(secret, key)
         values = {"plain_columns": plain, "text_column": text}
-        (row,) = engine.rows(render_query("followed/sums", values, {"sealed_table": relation, "key": secret}))
+        (row,) = engine.rows(render_query("followed/counted/sums", values, {"sealed_table": relation, "key": secret}))
     finally:
         engine.drop([str(secret)])
     return {name: int(number) for name, number in row.items()}

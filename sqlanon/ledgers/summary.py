@@ -85,7 +85,7 @@ def read_ledger(named: str | Path, engine: Engine | None = None) -> Ledger:
     something else.
     """
     with _opened(str(named), engine) as (keeper, contents):
-        sql = render_query("followed/standings", {}, {"person": contents.relations["person"]})
+        sql = render_query("followed/counted/standings", {}, {"person": contents.relations["person"]})
         (totals,) = keeper.rows(sql)
         history = tuple(
             {

@@ -148,7 +148,7 @@ def test_no_value_begins_a_section_or_ends_a_statement(con, written, value):
 
 
 def test_a_section_is_asked_for_by_its_name_with_what_its_chapter_imports(written):
-    written("{% from \"_macros/sets.sql.j2\" import size_band %}\n\n-- view one: the number one\nselect 1 as n\n\n"
+    written("{% from \"_macros/several.sql.j2\" import size_band %}\n\n-- view one: the number one\nselect 1 as n\n\n"
             "-- view band: the band of a number\nselect {{ size_band(number | literal) }} as band\n")  # fmt: skip
     assert render_query("own/one", {}, {}) == "select 1 as n"
     assert render_query("own/band", {"number": 3}, {}).endswith("else 17 end as band")

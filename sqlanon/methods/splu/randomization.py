@@ -159,7 +159,7 @@ def publish_data(design: Randomization) -> Steps:
         "rows": "population" if request.following is None else "shown_person",
     }
     listed = list(enumerate(request.roles.sensitive, start=1)) if design.lists else []
-    return (Chapter("splu/data", values), *(Chapter("splu/values", {"columns": listed}) for _ in listed[:1]))
+    return (Chapter("splu/data", {**values, "listed": listed}),)
 
 
 def link_rows(design: Randomization) -> Steps:
