@@ -37,9 +37,6 @@ NO_BACKGROUND = (
     f"{option('r', flag='-r')} says what no posterior may be above: name with {option('background')} what the adversary"
     " knows"
 )
-TOO_SMALL = (
-    option("r", "{r:g}", flag="-r") + " protects nobody: a posterior of at most 1/r is none; r is a number above 1"
-)
 ANSWERS = ("matching_rows", "voters_alike", "presence", "confidence", "risk")
 
 
@@ -159,13 +156,9 @@ def _portion(run: ChapterRun, portion: int) -> dict[str, str]:
 
 
 def check_r(r: float | None, backgrounds: Sequence[object]) -> None:
-    """Refuse an r that protects nobody, and an r without a background to hold against."""
-    if r is None:
-        return
-    if not backgrounds:
+    """Refuse an r without a background to hold against."""
+    if r is not None and not backgrounds:
         raise UsageError(NO_BACKGROUND)
-    if not 1 < r < math.inf:
-        raise UsageError(TOO_SMALL.format(r=r))
 
 
 def add_posteriors(report: Report, published: PublishedTables, backgrounds: Matched, r: float | None) -> Report:

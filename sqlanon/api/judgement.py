@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 _FROM_1, _FROM_0, _TO_1 = (
-    f"{{option}} = {{value:g}} cannot be required; it is a number {span}"
+    f"{{option}} = {{value}} cannot be required; it is a number {span}"
     for span in ("of at least 1", "of at least 0", "from 0 to 1")
 )
 

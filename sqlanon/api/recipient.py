@@ -12,6 +12,7 @@ from sqlanon.models.fields import Option, verb
 from sqlanon.models.publication import (
     AgainstQuery,
     Background,
+    Bound,
     Completable,
     Endless,
     Labels,
@@ -24,7 +25,6 @@ from sqlanon.models.publication import (
 from sqlanon.models.values import PATH, PLACE, FilePath, choice
 from sqlanon.read_places import refuse_alone
 from sqlanon.releases.opening import RELEASE
-from sqlanon.wording import option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,11 +117,7 @@ def verify(
         Field(description="An earlier release of the same ledger: groups in both are compared."),
     ] = None,
     background: Background = (),
-    r: Annotated[
-        float | None,
-        Field(description=f"With {option('background')}: fail where a posterior is above 1/r; reported if not given."),
-        Option(flag="-r"),
-    ] = None,
+    r: Bound = None,
     voters: Annotated[object, PLACE, Field(description="A list of people with the quasi columns.")] = None,
     database: FilePath | None = None,
     con: Any = None,

@@ -34,7 +34,7 @@ Blocks = Annotated[
     Field(default=GROUPS_PER_BLOCK, description="Groups per block of mixed values, or all for one block."),
 ]
 
-LEFT_OUT = "{option} {value:g} is no share of the rows; give a number from 0 to below 1"
+LEFT_OUT = "{option} {value} is no share of the rows; give a number from 0 to below 1"
 KnownSize = Annotated[
     bool,
     Field(

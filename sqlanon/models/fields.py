@@ -45,6 +45,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 REQUIRED = inspect.Parameter.empty
 MOST = 2**31 - 1  # products of two such numbers are numbers of every engine
+BEYOND = f"is beyond {MOST:,}, which no table reaches"
 # what is said of a value of another type, by pydantic's names of errors
 _WORDS = {
     "int_type": "is not a whole number",
@@ -181,9 +182,10 @@ class Parameter:
         if "words" in context:
             return refused(self.mark, (*context["of"], value)[0], context["words"])
         if what == "finite_number" and value == value:  # noqa: PLR0124 - NaN
-            return UsageError(f"{self.mark} {value} is beyond {MOST:,}, which no table reaches", about=[self.name])
+            return refused(self.mark, value, BEYOND)
         if self.on.words and what not in _WORDS:
-            return UsageError(self.on.words.format(value=value, option=self.mark), about=[self.name])
+            shown = f"{value:g}" if isinstance(value, float) else value
+            return UsageError(self.on.words.format(value=shown, option=self.mark), about=[self.name])
         words = f"is none of {', '.join(map(str, self.words))}" if what == "literal_error" else _WORDS.get(what)
         return refused(self.mark, value, words or f"is not right: {error['msg'].lower()}")
 

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from sqlanon.key import Key
-from sqlanon.models.fields import MOST, Asked, Option, parameters_of
+from sqlanon.models.fields import BEYOND, MOST, Asked, Option, parameters_of
 from sqlanon.models.values import (
     COARSEN,
     COLUMNS,
@@ -66,6 +66,15 @@ Labels = Annotated[
     Field(description=f"With {option('against')}: how a column got labels, as it was published: job=map:labels.csv."),
 ]
 Endless = Annotated[float, Field(allow_inf_nan=True)]  # a number that may have no end
+# of r, for whoever publishes and whoever holds a release against what is known
+NO_R = "r = {value} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
+Bound = Annotated[
+    float | None,
+    Field(
+        description=f"With {option('background')}: fail where a posterior is above 1/r; reported if not given.", gt=1
+    ),
+    Option(flag="-r", words=NO_R),
+]
 # of completed tables
 LARGEST_SEED = 2**63 - 1
 Tables = Annotated[
@@ -95,7 +104,7 @@ class OfTable(Asked):
         """Refuse numbers whose products would be beyond the numbers of every engine."""
         for each in value.values() if isinstance(value, Mapping) else (value,):
             if isinstance(each, int | float) and abs(each) > MOST:
-                said = {"words": f"is beyond {MOST:,}, which no table reaches", "of": (each,)}
+                said = {"words": BEYOND, "of": (each,)}
                 raise PydanticCustomError("refused", "is refused", said)
         return value
 

@@ -132,11 +132,8 @@ class YamlFile:
 
     def _told(self, model: Any, place: _Place, faults: list[ErrorDetails]) -> UsageError:
         """Return the refusal of the value at a place, in which the model found some faults."""
-        found, names = (
-            {fault["type"] for fault in faults},
-            [str(part) for fault in faults for part in fault["loc"][-1:]],
-        )
-        node = self.nodes[place]
+        found, node = {fault["type"] for fault in faults}, self.nodes[place]
+        names = [str(part) for fault in faults for part in fault["loc"][-1:]]
         if "extra_forbidden" in found:
             section = model if len(place) == 1 else model.model_fields[place[0]].annotation
             words = f"unknown key {names[0]!r} in {_name(place[:-1])}; there are {', '.join(section.model_fields)}"

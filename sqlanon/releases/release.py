@@ -12,7 +12,7 @@ from sqlanon.engines.connect import open_duckdb, open_reader
 from sqlanon.errors import ReleaseError, SqlanonError
 from sqlanon.interruption import visible_or_not
 from sqlanon.models.fields import verb
-from sqlanon.models.publication import Completable, Seed, Tables
+from sqlanon.models.publication import Bound, Completable, Seed, Tables
 from sqlanon.plain_values import cell, plain, visible
 from sqlanon.plans.plan import Statement
 from sqlanon.plans.templates import Sql, ident
@@ -59,7 +59,7 @@ class Release(AskedRelease):
         against: object = None,
         voters: object = None,
         background: Any = (),
-        r: float | None = None,
+        r: Bound = None,
         since: Earlier = None,
         query: str | None = None,
         coarsen: Any = None,
@@ -70,10 +70,9 @@ class Release(AskedRelease):
 
         against, voters: a table, view, file, glob, or a relation-like object. query: in place of `against`. background:
         one such, or a list: the distributions that an adversary knows, each with quasi columns, the sensitive column
-        and `probability`. r: no posterior of theirs may be above 1/r (r > 1); without it they are reported,
-        `report.posterior`. since: an earlier release of the same ledger, its directory or schema: groups in both have
-        the same lines. coarsen, id, vary: as for `sqlanon.attack`. What is found of `voters` is
-        `report.presence`: a row for all voters whose quasi values are the same.
+        and `probability`. since: an earlier release of the same ledger, its directory or schema: groups in both have
+        the same lines. coarsen, id, vary: as for `sqlanon.attack`. What is found of `voters` is `report.presence`, a
+        row for all voters whose quasi values are the same, and of posteriors `report.posterior`.
         Returns a Report; `report.holds` is False where any check failed, None where none did and the promise is not
         proved (groups that mix signatures are proved by their background). Raises nothing for a failed check,
         UsageError or DataError for a background that is no distribution or does not fit the release.

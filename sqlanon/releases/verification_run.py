@@ -17,7 +17,7 @@ from sqlanon.errors import DataError, UsageError, raised_as
 from sqlanon.forms import form_of
 from sqlanon.forms.form import SINCE, Form
 from sqlanon.models.fields import verb
-from sqlanon.models.publication import AgainstQuery, Labels, ScoredBy, Vary
+from sqlanon.models.publication import AgainstQuery, Bound, Labels, ScoredBy, Vary
 from sqlanon.models.values import PLACE, PLACES, source_against
 from sqlanon.plans.coarsening import LOOKED_UP, MAPPING, Coarsening
 from sqlanon.plans.manifest import follows
@@ -121,7 +121,7 @@ class Evidence:
         against: Annotated[object, PLACE] = None,
         voters: Annotated[object, PLACE] = None,
         background: Annotated[Sequence[object], PLACES] = (),
-        r: float | None = None,
+        r: Bound = None,
         query: AgainstQuery = None,
         coarsen: Labels = None,
         id: ScoredBy = (),

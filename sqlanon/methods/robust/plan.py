@@ -26,7 +26,7 @@ from sqlanon.methods.robust.design import (
 from sqlanon.methods.uniqueness import check_quasi, check_sensitive
 from sqlanon.models import shapes
 from sqlanon.models.fields import Option
-from sqlanon.models.publication import BACKGROUND, Publication
+from sqlanon.models.publication import BACKGROUND, NO_R, Publication
 from sqlanon.models.values import COLUMN_SETS, FILES, SHARE, TABLES, FilePath, Names
 from sqlanon.plans.chapters import Chapter
 from sqlanon.plans.templates import Sql
@@ -34,7 +34,6 @@ from sqlanon.sql.table_macro import Macro, write_message
 
 KNOWN, MOST = "background_names", "max_suppressed := 0.01"
 SIGNATURE = ("known_fields",)
-TOO_SMALL = "r = {value} protects nobody: a posterior of at most 1/r is none; r is a number above 1"
 NO_BACKGROUND = "say what the adversary knows: background_names names at least one column"
 NO_SHARE = "max_suppressed := {value} is no share of the rows; give a number from 0 to below 1"
 # as the columns of a signature would be spelled one after the other
@@ -52,7 +51,7 @@ def _refusals() -> list[Refusal]:
         *column_refusals("id", "--id"),
         (Sql(f"len(cast({KNOWN} as varchar[])) = 0"), write_message(NO_BACKGROUND, {})),
         *column_refusals(KNOWN, "--background-from"),
-        (Sql("coalesce(r <= 1, true)"), write_message(TOO_SMALL, size)),
+        (Sql("coalesce(r <= 1, true)"), write_message(NO_R, size)),
         (Sql(no_share), write_message(NO_SHARE, share)),
         macro_steps.no_block(),
     ]
@@ -121,17 +120,10 @@ MACROS = (
 class RobustOptions(Publication):
     """What `robust` takes."""
 
-    r: Annotated[
-        float,
-        Option(
-            flag="-r",
-            words="r = {value:g} protects nobody: a posterior of at most 1/r is none; r is a number above 1",
-        ),
-    ] = Field(description="No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.", gt=1)
-    background: Annotated[object | Sequence[object], TABLES] = Field(
-        (),
-        description=BACKGROUND,
+    r: Annotated[float, Option(flag="-r", words=NO_R)] = Field(
+        description="No posterior above 1/r, for an adversary who knows the backgrounds; r > 1.", gt=1
     )
+    background: Annotated[object | Sequence[object], TABLES] = Field((), description=BACKGROUND)
     background_from: Annotated[Names | Sequence[Names], COLUMN_SETS] = Field(
         (), description="Quasi columns whose distribution is learned from the data; repeatable."
     )
